@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+"""Runs the workloads on LangGraph and on Clew, by turns, and prints how they compare.
+
+  ./dev bench                     everything; rewrites BENCHMARKS.md
+  ./dev bench W7                  what matches the regular expression; only prints
+
+Both sides run the same workload in their own processes, one after the other, several times over, so
+that what else the machine does meets both. What is compared is CPU time per operation: it depends
+less on the rest of the machine than wall time does.
+"""
+
+import argparse
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+REPORT = ROOT / "BENCHMARKS.md"
+LANGGRAPH = ROOT / "bench" / "langgraph" / "bench.py"
+
+# What clew-bench can run; a workload joins when it does. A row each, with the options of both sides.
+CELLS = ["W7"]
+
+# How many times less CPU time than LangGraph a row must take.
+LEAST_RATIO = {
+    "W7_enc_msg_dicts": 1.5,
+    "W7_dec_msg_dicts": 2,
+    "W7_enc_msg_objects": 6,
+    "W7_dec_msg_objects": 12,
+    "W7_enc_nested_json": 1.5,
+    "W7_dec_nested_json": 3,
+}
+
+# How many nanoseconds of CPU time an operation may take.
+MOST_NANOSECONDS = {
+    "copy_state_of_1000_messages": 50,
+    "append_message_to_state/1000": 2000,
+    "append_message_to_state/1024": 2000,
+}
+
+# Both sides must agree on these, or they did not do the same work.
+MUST_AGREE = ["backend", "n", "blob_bytes"]
+
+PACKAGES = ["langgraph", "langgraph-checkpoint", "langchain-core", "ormsgpack"]
+
+
+def main():
+    options = parse_arguments()
+    selected = re.compile(options.filter or "")
+    cells = [cell for cell in CELLS if selected.search(cell)]
+    rows = [row for cell in cells for row in measure_cell(cell, options)]
+    compiler, micro = measure_micro(options)
+    if not rows and not micro:
+        sys.exit(f"nothing matches '{options.filter}'; workloads that exist: {', '.join(CELLS)}")
+
+    print_table(WORKLOAD_COLUMNS, rows)
+    print_table(MICRO_COLUMNS, timed(micro))
+    print_table(MEMORY_COLUMNS, counted(micro))
+    if options.filter or options.clew_only or options.no_write:
+        return
+    REPORT.write_text(report(rows, micro, compiler, options.rounds))
+    print(f"wrote {REPORT.name}")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("filter", nargs="?", help="regular expression on workloads and on rows of clew-micro")
+    parser.add_argument("--rounds", type=int, default=5, help="turns that each side gets; figures are their medians")
+    parser.add_argument("--clew-only", action="store_true", help="leave LangGraph out; writes nothing")
+    parser.add_argument("--no-write", action="store_true", help="leave BENCHMARKS.md as it is")
+    parser.add_argument("--bin", type=Path, default=ROOT / "build" / "bin", help="where clew-bench and clew-micro are")
+    options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error("--rounds must be at least 1")
+    return options
+
+
+# ---- Measuring
+
+
+def measure_cell(cell, options):
+    """Rows of one cell: the medians of both sides, and the median of their ratios."""
+    arguments = [*cell.split(), "--repeat", "1"]
+    clew_rounds, python_rounds = [], []
+    for turn in range(options.rounds):
+        progress(f"{cell}: round {turn + 1} of {options.rounds}")
+        clew_rounds.append(json_lines([str(options.bin / "clew-bench"), *arguments]))
+        if not options.clew_only:
+            python_rounds.append(json_lines([sys.executable, str(LANGGRAPH), *arguments]))
+            expect_same_work(clew_rounds[-1], python_rounds[-1])
+    return [compared(name, clew_rounds, python_rounds) for name in clew_rounds[0]]
+
+
+def json_lines(command):
+    """The lines that `command` prints, by workload."""
+    lines = [json.loads(line) for line in output_of(command).splitlines()]
+    return {line["workload"]: line for line in lines}
+
+
+def output_of(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{Path(command[0]).name} failed:\n{done.stderr.strip()}")
+    return done.stdout
+
+
+def expect_same_work(clew, python):
+    if clew.keys() != python.keys():
+        sys.exit(f"the two sides ran different workloads: {sorted(clew)} and {sorted(python)}")
+    for name, line in clew.items():
+        for key in MUST_AGREE:
+            if line.get(key) != python[name].get(key):
+                sys.exit(f"{name}: {key} is {line.get(key)} on Clew and {python[name].get(key)} on LangGraph")
+
+
+def compared(name, clew_rounds, python_rounds):
+    clew = [cpu_us(lines[name]) for lines in clew_rounds]
+    python = [cpu_us(lines[name]) for lines in python_rounds]
+    ratios = [theirs / ours for theirs, ours in zip(python, clew)]
+    return {
+        "name": name,
+        "clew": statistics.median(clew),
+        "python": statistics.median(python) if python else None,
+        "ratio": statistics.median(ratios) if ratios else None,
+        "spread": (min(ratios), max(ratios)) if ratios else None,
+        "least": LEAST_RATIO.get(name),
+    }
+
+
+def cpu_us(line):
+    """Rows of a single wait, which have no CPU time, are compared by wall time."""
+    return line.get("cpu_us_per_op", line["us_per_op"])
+
+
+def measure_micro(options):
+    """The compiler, and the rows of clew-micro that the filter selects."""
+    progress("clew-micro")
+    command = [str(options.bin / "clew-micro"), "--benchmark_format=json", f"--benchmark_filter={options.filter or '.'}",
+               "--benchmark_repetitions=3", "--benchmark_min_time=0.2"]
+    text = output_of(command)
+    if not text.strip():
+        return "", []
+    measured = json.loads(text)
+    rows = [micro_row(one) for one in measured["benchmarks"] if one.get("aggregate_name") == "median"]
+    return measured["context"]["compiler"], rows
+
+
+def micro_row(measured):
+    counters = {key: value for key, value in measured.items() if "_per_" in key}
+    name = measured["run_name"].removesuffix("/iterations:1")
+    return {
+        "name": name,
+        "ns": measured["cpu_time"],
+        "most": MOST_NANOSECONDS.get(name),
+        "throughput": counters.pop("bytes_per_second", None),
+        "counters": counters,
+    }
+
+
+def timed(micro):
+    return [row for row in micro if not row["counters"]]
+
+
+def counted(micro):
+    return [row for row in micro if row["counters"]]
+
+
+def progress(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+# ---- Tables: a title and a text for each column
+
+WORKLOAD_COLUMNS = {
+    "workload": lambda row: row["name"],
+    "LangGraph": lambda row: duration(row["python"] and row["python"] * 1e3),
+    "Clew": lambda row: duration(row["clew"] * 1e3),
+    "times less": lambda row: f"{row['ratio']:.1f}" if row["ratio"] else "",
+    "lowest, highest round": lambda row: "{:.1f}, {:.1f}".format(*row["spread"]) if row["spread"] else "",
+    "at least": lambda row: verdict(row["least"] and f"{row['least']:g}", row["ratio"], row["least"], lower=True),
+}
+
+MICRO_COLUMNS = {
+    "operation": lambda row: row["name"],
+    "time": lambda row: duration(row["ns"]),
+    "throughput": lambda row: f"{row['throughput'] / 1e6:,.0f} MB/s" if row["throughput"] else "",
+    "at most": lambda row: verdict(duration(row["most"]), row["ns"], row["most"], lower=False),
+}
+
+MEMORY_COLUMNS = {
+    "state": lambda row: row["name"],
+    "bytes": lambda row: ", ".join(f"{value:,.0f} {key.replace('_bytes', '').replace('_', ' ')}"
+                                   for key, value in sorted(row["counters"].items(), reverse=True)),
+}
+
+
+def verdict(text, measured, limit, lower):
+    if not limit or measured is None:
+        return text or ""
+    missed = measured < limit if lower else measured > limit
+    return f"{text} (missed)" if missed else text
+
+
+def duration(nanoseconds):
+    if nanoseconds is None:
+        return ""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}"
+    return f"{nanoseconds:.3g} ns"
+
+
+def cells_of(columns, rows):
+    return [list(columns), *([text(row) for text in columns.values()] for row in rows)]
+
+
+def print_table(columns, rows):
+    if not rows:
+        return
+    table = cells_of(columns, rows)
+    widths = [max(len(line[i]) for line in table) for i in range(len(columns))]
+    for line in table:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
+    print()
+
+
+def markdown_table(columns, rows):
+    table = cells_of(columns, rows)
+    table.insert(1, ["---", *["--:"] * (len(columns) - 1)])
+    return "\n".join("| " + " | ".join(line) + " |" for line in table)
+
+
+# ---- The report
+
+
+def report(rows, micro, compiler, rounds):
+    return f"""# Benchmarks
+
+Written by `./dev bench` on {datetime.date.today().isoformat()}; run it to measure your machine and rewrite this
+page. What the workloads do is in [bench/README.md](bench/README.md).
+
+{machine_facts(compiler)}
+
+## Beside LangGraph
+
+The same work on LangGraph and on Clew, in the same session and by turns: CPU time per operation (user
+and system), the median of {rounds} rounds. "times less" is LangGraph's time divided by Clew's, the median
+over the rounds; "at least" is what the project promises. The encoded bytes of both sides have the same size.
+
+{markdown_table(WORKLOAD_COLUMNS, rows)}
+
+W7 encodes and decodes 1,000 messages of 500 characters, as dicts and as LangChain message objects, and a
+nested JSON document. LangGraph encodes dicts and JSON by native code (ormsgpack); for message objects it
+calls back into Python for each.
+
+## Single operations
+
+CPU time on Clew alone, the median of 3 runs of `build/bin/clew-micro`. Numbers after a slash are sizes: of
+the list, the object or the text.
+
+{markdown_table(MICRO_COLUMNS, timed(micro))}
+
+## Memory
+
+Heap of a state of 1,000 messages of 500 characters, with the allocator's overhead, beside the size of its
+encoded form; and of keeping each of 1,000 versions of a growing list.
+
+{markdown_table(MEMORY_COLUMNS, counted(micro))}
+"""
+
+
+def machine_facts(compiler):
+    packages = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
+    return f"""- {os.cpu_count()} cores, {cpu_model()}; {system_name()}
+- Clew: {compiler}, release preset
+- LangGraph: Python {platform.python_version()}, {packages}"""
+
+
+def cpu_model():
+    match = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return match[1] if match else platform.machine()
+
+
+def system_name():
+    return platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+// The workloads of README.md that this build can run, each a function in a file
+// of its own.
+#pragma once
+
+#include <string_view>
+
+#include "options.hpp"
+
+namespace clew::bench {
+
+// Measures what README.md says for the workload and emits its rows.
+using WorkloadFunction = void (*)(const Options& options);
+
+struct Workload {
+  std::string_view name;
+  WorkloadFunction run;    // null: cannot be run yet
+  std::string_view needs;  // what is missing then
+};
+
+// `name` is one that parse_options() has accepted.
+const Workload& find_workload(std::string_view name);
+
+void run_w7_serde(const Options& options);
+
+}  // namespace clew::bench

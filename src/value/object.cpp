@@ -1,0 +1,310 @@
+#include "value/object.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+namespace clew::detail {
+namespace {
+
+// Above this many keys a shape has a position table.
+constexpr std::size_t kLinearKeys = 8;
+constexpr std::size_t kTableSize = 64;
+
+std::uint8_t* table_of(Shape* shape) {
+  return reinterpret_cast<std::uint8_t*>(shape->keys() + shape->count);
+}
+const std::uint8_t* table_of(const Shape* shape) {
+  return reinterpret_cast<const std::uint8_t*>(shape->keys() + shape->count);
+}
+
+std::uint64_t hash_keys(std::span<const Value> keys) {
+  std::uint64_t hash = keys.size();
+  for (const Value& key : keys) {
+    hash = (std::rotl(hash, 23) ^ hash_key(ValueAccess::text_of(key))) * 0x9E3779B97F4A7C15ULL;
+  }
+  return hash;
+}
+
+void fill_table(Shape* shape) {
+  std::uint8_t* table = table_of(shape);
+  std::fill_n(table, kTableSize, std::uint8_t{0});
+  for (std::size_t i = 0; i < shape->count; ++i) {
+    std::size_t slot = hash_key(ValueAccess::text_of(shape->keys()[i])) % kTableSize;
+    while (table[slot] != 0) slot = (slot + 1) % kTableSize;
+    table[slot] = static_cast<std::uint8_t>(i + 1);
+  }
+}
+
+Ref<const Shape> make_shape(std::span<const Value> keys, std::uint64_t hash) {
+  const std::size_t table_bytes = keys.size() > kLinearKeys ? kTableSize : 0;
+  Shape* shape = allocate<Shape>(kShape, keys.size_bytes() + table_bytes);
+  shape->number = hash;
+  shape->count = static_cast<std::uint16_t>(keys.size());
+  std::uninitialized_copy(keys.begin(), keys.end(), shape->keys());
+  if (table_bytes != 0) fill_table(shape);
+  return Ref<const Shape>::adopt(shape);
+}
+
+bool has_keys(const Shape* shape, std::span<const Value> keys) {
+  return std::equal(keys.begin(), keys.end(), shape->keys(), shape->keys() + shape->count,
+                    [](const Value& a, const Value& b) {
+                      return ValueAccess::same_words(a, b) ||
+                             ValueAccess::text_of(a) == ValueAccess::text_of(b);
+                    });
+}
+
+// What this thread made lately and is likely to need again. A cache, not a
+// registry: entries are simply overwritten, and large keys never enter, so it
+// holds at most a few hundred kilobytes.
+struct RecentlyMade {
+  static constexpr std::size_t kLargestKey = 64;
+
+  std::array<Ref<const Shape>, 256> shapes;
+  std::array<Ref<const ExtensionType>, 64> types;
+  std::array<Value, 512> keys;
+};
+
+// The cache of this thread, or nullptr while the thread is ending.
+RecentlyMade* recently_made() {
+  thread_local bool ended = false;
+  struct Owner {
+    std::unique_ptr<RecentlyMade> cache = std::make_unique<RecentlyMade>();
+    ~Owner() { ended = true; }
+  };
+  if (ended) return nullptr;
+  thread_local Owner owner;
+  return owner.cache.get();
+}
+
+bool is_cacheable(std::span<const Value> keys) {
+  return std::all_of(keys.begin(), keys.end(), [](const Value& key) {
+    return ValueAccess::text_of(key).size() <= RecentlyMade::kLargestKey;
+  });
+}
+
+// A shape of these keys if this thread made one lately.
+Ref<const Shape> recent_shape(std::span<const Value> keys, std::uint64_t hash) {
+  RecentlyMade* recent = recently_made();
+  if (!recent) return {};
+  const Ref<const Shape>& cached = recent->shapes[hash % recent->shapes.size()];
+  return cached && cached->number == hash && has_keys(cached.get(), keys) ? cached
+                                                                          : Ref<const Shape>();
+}
+
+// Moves the last value of each repeated key to the key's first position.
+// Returns how many distinct keys remain.
+std::size_t drop_repeated_keys(std::span<Value> keys, std::span<Value> values) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::string_view key = ValueAccess::text_of(keys[i]);
+    std::size_t earlier = 0;
+    while (earlier < kept && ValueAccess::text_of(keys[earlier]) != key) ++earlier;
+    if (earlier == i) {
+      ++kept;
+      continue;
+    }
+    keys[earlier].swap(keys[i]);
+    values[earlier].swap(values[i]);
+    if (earlier == kept) ++kept;
+  }
+  return kept;
+}
+
+Value flat_object(Ref<const Shape> shape, std::span<Value> values) {
+  FlatObject* object = allocate<FlatObject>(kFlatObject, values.size_bytes());
+  object->count = static_cast<std::uint16_t>(values.size());
+  object->descriptor = std::move(shape).take();
+  std::uninitialized_move(values.begin(), values.end(), object->values());
+  return ValueAccess::adopt(Kind::object, object);
+}
+
+Value small_object(std::span<Value> keys, std::span<Value> values) {
+  if (keys.empty()) return ValueAccess::empty(Kind::object);
+  std::uint64_t hash = hash_keys(keys);
+  // Only shapes without repeated keys are ever made, so a hit needs no check.
+  Ref<const Shape> shape = recent_shape(keys, hash);
+  if (!shape) {
+    const std::size_t distinct = drop_repeated_keys(keys, values);
+    if (distinct < keys.size()) {
+      return small_object(keys.first(distinct), values.first(distinct));
+    }
+    shape = make_shape(keys, hash);
+    RecentlyMade* recent = recently_made();
+    if (recent && is_cacheable(keys)) recent->shapes[hash % recent->shapes.size()] = shape;
+  }
+  return flat_object(std::move(shape), values);
+}
+
+Value tree_object(Vector keys, Vector values, Ref<const KeyIndex> index) {
+  TreeObject* object = allocate<TreeObject>(kTreeObject, 0);
+  object->keys = std::move(keys);
+  object->values = std::move(values);
+  object->index = std::move(index);
+  return ValueAccess::adopt(Kind::object, object);
+}
+
+const TreeObject* as_tree(const Node* object) { return static_cast<const TreeObject*>(object); }
+const FlatObject* as_flat(const Node* object) { return static_cast<const FlatObject*>(object); }
+
+Value tree_object_set(const TreeObject* object, std::string_view key, Value value) {
+  const std::size_t position = find_key(object->index.get(), key, object->keys);
+  if (position != kNotFound) {
+    return tree_object(object->keys, object->values.with(position, std::move(value)),
+                       object->index);
+  }
+  VectorEditor keys(object->keys);
+  VectorEditor values(object->values);
+  keys.push_back(make_key(key));
+  values.push_back(std::move(value));
+  Vector new_keys = std::move(keys).finish();
+  Ref<const KeyIndex> index = add_key(object->index.get(), new_keys.size - 1, new_keys);
+  return tree_object(std::move(new_keys), std::move(values).finish(), std::move(index));
+}
+
+Value flat_object_set(const FlatObject* object, std::string_view key, Value value) {
+  const std::span<const Value> old_values(object->values(), object->count);
+  const std::size_t position = object->shape()->find(key);
+  std::vector<Value> values(old_values.begin(), old_values.end());
+  if (position != kNotFound) {
+    values[position] = std::move(value);
+    return flat_object(Ref<const Shape>::share(object->shape()), values);
+  }
+  const std::span<const Value> old_keys(object->shape()->keys(), object->count);
+  std::vector<Value> keys(old_keys.begin(), old_keys.end());
+  keys.push_back(make_key(key));
+  values.push_back(std::move(value));
+  return make_object(keys, values);
+}
+
+// Gives each repeated key's last value to its first occurrence; returns which
+// entries repeat an earlier key.
+std::vector<bool> fold_repeated_keys(std::span<const Value> keys, std::span<Value> values) {
+  std::vector<std::pair<std::uint64_t, std::size_t>> by_hash;
+  by_hash.reserve(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    by_hash.emplace_back(hash_key(ValueAccess::text_of(keys[i])), i);
+  }
+  std::sort(by_hash.begin(), by_hash.end());
+
+  std::vector<bool> repeats(keys.size(), false);
+  for (std::size_t i = 0; i < by_hash.size(); ++i) {
+    const auto [hash, first] = by_hash[i];
+    if (repeats[first]) continue;
+    for (std::size_t j = i + 1; j < by_hash.size() && by_hash[j].first == hash; ++j) {
+      const std::size_t later = by_hash[j].second;
+      if (ValueAccess::text_of(keys[later]) != ValueAccess::text_of(keys[first])) continue;
+      values[first].swap(values[later]);
+      repeats[later] = true;
+    }
+  }
+  return repeats;
+}
+
+Value large_object(std::span<Value> keys, std::span<Value> values) {
+  const std::vector<bool> repeats = fold_repeated_keys(keys, values);
+  VectorEditor key_editor;
+  VectorEditor value_editor;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (repeats[i]) continue;
+    key_editor.push_back(std::move(keys[i]));
+    value_editor.push_back(std::move(values[i]));
+  }
+  Vector new_keys = std::move(key_editor).finish();
+  Ref<const KeyIndex> index;
+  for (std::size_t i = 0; i < new_keys.size; ++i) index = add_key(index.get(), i, new_keys);
+  return tree_object(std::move(new_keys), std::move(value_editor).finish(), std::move(index));
+}
+
+}  // namespace
+
+std::size_t Shape::find(std::string_view key) const {
+  if (count <= kLinearKeys) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (ValueAccess::text_of(keys()[i]) == key) return i;
+    }
+    return kNotFound;
+  }
+  const std::uint8_t* table = table_of(this);
+  for (std::size_t slot = hash_key(key) % kTableSize; table[slot] != 0;
+       slot = (slot + 1) % kTableSize) {
+    const std::size_t position = table[slot] - 1U;
+    if (ValueAccess::text_of(keys()[position]) == key) return position;
+  }
+  return kNotFound;
+}
+
+Value make_key(std::string_view key) {
+  if (key.size() <= ValueAccess::kInlineText || key.size() > RecentlyMade::kLargestKey) {
+    return Value(key);
+  }
+  RecentlyMade* recent = recently_made();
+  if (!recent) return Value(key);
+  Value& cached = recent->keys[hash_key(key) % recent->keys.size()];
+  if (ValueAccess::text_of(cached) != key) cached = Value(key);
+  return cached;
+}
+
+Ref<const ExtensionType> make_extension_type(ExtensionCode code, std::string_view module,
+                                             std::string_view name, std::string_view method,
+                                             bool is_raw) {
+  const auto matches = [&](const ExtensionType& type) {
+    return type.code == code && type.is_raw == is_raw && ValueAccess::text_of(type.name) == name &&
+           ValueAccess::text_of(type.module) == module &&
+           ValueAccess::text_of(type.method) == method;
+  };
+  RecentlyMade* recent = recently_made();
+  const std::uint64_t hash = hash_key(name) * 31 + hash_key(module);
+  if (recent) {
+    const auto& cached = recent->types[hash % recent->types.size()];
+    if (cached && matches(*cached.get())) return cached;
+  }
+  ExtensionType* type = allocate<ExtensionType>(kExtensionType, 0);
+  auto result = Ref<const ExtensionType>::adopt(type);
+  type->module = Value(module);
+  type->name = Value(name);
+  type->method = Value(method);
+  type->code = code;
+  type->is_raw = is_raw;
+  if (recent && module.size() + name.size() + method.size() <= 4 * RecentlyMade::kLargestKey) {
+    recent->types[hash % recent->types.size()] = result;
+  }
+  return result;
+}
+
+Value make_object(std::span<Value> keys, std::span<Value> values) {
+  if (keys.size() <= kWidth) return small_object(keys, values);
+  return large_object(keys, values);
+}
+
+std::size_t object_size(const Node* object) {
+  if (!object) return 0;
+  return object->type == kFlatObject ? object->count : as_tree(object)->keys.size;
+}
+
+std::size_t object_find(const Node* object, std::string_view key) {
+  if (!object) return kNotFound;
+  if (object->type == kFlatObject) return as_flat(object)->shape()->find(key);
+  return find_key(as_tree(object)->index.get(), key, as_tree(object)->keys);
+}
+
+const Value& object_key(const Node* object, std::size_t position) {
+  return object->type == kFlatObject ? as_flat(object)->shape()->keys()[position]
+                                     : as_tree(object)->keys[position];
+}
+
+const Value& object_value(const Node* object, std::size_t position) {
+  return object->type == kFlatObject ? as_flat(object)->values()[position]
+                                     : as_tree(object)->values[position];
+}
+
+Value object_set(const Node* object, std::string_view key, Value value) {
+  if (!object) {
+    Value new_key = make_key(key);
+    return make_object({&new_key, 1}, {&value, 1});
+  }
+  if (object->type == kFlatObject) return flat_object_set(as_flat(object), key, std::move(value));
+  return tree_object_set(as_tree(object), key, std::move(value));
+}
+
+}  // namespace clew::detail

@@ -1,0 +1,56 @@
+// The two layouts of an object: up to 32 entries a FlatObject, whose keys are a
+// Shape shared with other objects of the same keys; beyond, a TreeObject.
+#pragma once
+
+#include "value/key_index.hpp"
+
+namespace clew::detail {
+
+// The keys of small objects. Above eight keys a table of positions follows
+// them, so a lookup stays one hash and one or two comparisons.
+struct Shape : Container {  // number is the hash of all keys
+  const Value* keys() const { return trailing<const Value>(this); }
+  Value* keys() { return trailing<Value>(this); }
+  std::size_t find(std::string_view key) const;
+};
+
+struct FlatObject : Container {
+  const Shape* shape() const {
+    return static_cast<const Shape*>(static_cast<const Node*>(descriptor));
+  }
+  const Value* values() const { return trailing<const Value>(this); }
+  Value* values() { return trailing<Value>(this); }
+};
+
+struct TreeObject : Container {
+  Vector keys;
+  Vector values;
+  Ref<const KeyIndex> index;
+};
+
+// A string for use as a key. Short ones are inline, and those of middling
+// length are shared with earlier ones of this thread.
+Value make_key(std::string_view key);
+// The type of an extension, shared with earlier ones of this thread.
+Ref<const ExtensionType> make_extension_type(ExtensionCode code, std::string_view module,
+                                             std::string_view name, std::string_view method,
+                                             bool is_raw);
+
+// An extension value as it was read, whatever its payload.
+Value make_extension_node(ExtensionCode code, std::string_view module, std::string_view name,
+                          std::string_view method, Value payload, bool is_raw = false);
+
+// An object of these entries; for a repeated key the last value at the first
+// position. Takes the keys and values.
+Value make_object(std::span<Value> keys, std::span<Value> values);
+
+// Reading; `object` is a FlatObject, a TreeObject, or nullptr for an empty one.
+std::size_t object_size(const Node* object);
+std::size_t object_find(const Node* object, std::string_view key);
+const Value& object_key(const Node* object, std::size_t position);
+const Value& object_value(const Node* object, std::size_t position);
+
+// A new version with one entry replaced or added.
+Value object_set(const Node* object, std::string_view key, Value value);
+
+}  // namespace clew::detail

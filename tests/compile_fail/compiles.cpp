@@ -1,0 +1,33 @@
+// What the cases do, done right. Were this not to compile, neither would they,
+// and their failing would say nothing.
+#include <clew/extension.hpp>
+#include <clew/state.hpp>
+
+struct Opaque {};
+
+struct User {
+  std::string name;
+};
+CLEW_JSON(User, name)
+
+enum class Color { red };
+CLEW_ENUM(Color, red)
+
+struct State {
+  std::vector<int> bar;
+  int count = 0;
+  Color color = Color::red;
+  User user;
+};
+CLEW_STATE(State,
+           reduced(bar, [](const clew::Value&, const clew::Value& update) { return update; }),
+           reduced(count, [](int current, int update) { return current + update; }), color, user)
+
+int main() {
+  clew::Value value = State{};
+  value.get<State>();
+  value.get<std::map<std::string, std::vector<User>>>();
+  value.get<std::string>();
+  clew::wrap(Opaque{});
+  clew::schema_of<State>();
+}

@@ -1,0 +1,35 @@
+# The Python environment with the LangGraph that tests and benchmarks compare with.
+
+venv=build/venv
+
+# Makes the environment anew only when the requirements have changed.
+python_venv() {
+  local requirements=tests/interop/requirements.txt stamp=$venv/requirements.sha256 wanted python
+  wanted=$(sha256sum "$requirements")
+  if [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && "$venv/bin/python" -c '' 2>/dev/null; then return; fi
+
+  ensure_python
+  python=$(usable_python)
+  rm -rf "$venv"
+  stage python venv "$python" -m venv "$venv"
+  stage python requirements "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$requirements"
+  echo "$wanted" >"$stamp"
+}
+
+ensure_python() {
+  usable_python >/dev/null && return
+  ensure_packages python
+  usable_python >/dev/null || fail "no Python 3.10 or newer with venv; install python3 and python3-venv"
+}
+
+# What is first on PATH may be a Python without ensurepip, beside the system's complete one.
+usable_python() {
+  local candidate
+  for candidate in python3 /usr/bin/python3; do
+    if "$candidate" -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+  return 1
+}
