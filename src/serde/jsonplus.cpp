@@ -48,7 +48,9 @@ Value load_msgpack(std::string_view bytes, const JsonPlusOptions& options) {
   }
   try {
     return from_msgpack(bytes, reading);
-  } catch (const ValueError& error) {
+  } catch (const SerdeError&) {
+    throw;
+  } catch (const Error& error) {
     throw SerdeError(std::string("a stored object does not fit its C++ type: ") + error.what());
   }
 }

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 #include <optional>
+#include <unordered_map>
 
 #include <clew/extension.hpp>
 #include <clew/msgpack.hpp>
@@ -442,7 +443,12 @@ class Builder {
     return object.size() == keys.size() ? object : finish_map(keys, values);
   }
 
-  static Value finish_map(std::span<Value> keys, std::span<Value> values) {
+  Value finish_map(std::span<Value> keys, std::span<Value> values) const {
+    if (!options_.keep_repeated_keys) {
+      const std::size_t distinct = fold_repeated(keys, values);
+      keys = keys.first(distinct);
+      values = values.first(distinct);
+    }
     detail::VectorEditor flat;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       flat.push_back(std::move(keys[i]));
@@ -451,12 +457,32 @@ class Builder {
     return detail::vector_value(Kind::map, std::move(flat).finish());
   }
 
+  // Moves the last value of each repeated key to the key's first place; returns
+  // how many distinct keys there are.
+  static std::size_t fold_repeated(std::span<Value> keys, std::span<Value> values) {
+    std::unordered_map<Value, std::size_t> places;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const auto [place, is_new] = places.try_emplace(keys[i], places.size());
+      if (place->second != i) {
+        keys[place->second] = keys[i];
+        values[place->second] = std::move(values[i]);
+      }
+    }
+    return places.size();
+  }
+
   Value read_extension(const char* start, std::size_t size) {
     const auto code = take<std::int8_t>();
     const std::string_view bytes = take_bytes(size);
     std::optional<Value> known = read_known_extension(start, code, bytes);
     Value extension = known ? std::move(*known) : make_raw_extension(code, bytes);
-    return options_.on_extension ? options_.on_extension(std::move(extension)) : extension;
+    if (!options_.on_extension) return extension;
+    try {
+      return options_.on_extension(std::move(extension));
+    } catch (...) {
+      callback_failed_ = true;
+      throw;
+    }
   }
 
   // The extension if its code and shape are LangGraph's, else nothing: then it
@@ -472,6 +498,8 @@ class Builder {
     try {
       extension = read_payload(static_cast<ExtensionCode>(code));
     } catch (const SerdeError&) {
+      // Only what the bytes are decides whether they stay opaque.
+      if (callback_failed_) throw;
       close_maps(mark);
     }
     position_ = outer_position;
@@ -518,6 +546,7 @@ class Builder {
   const char* position_;
   const char* end_;
   std::size_t depth_ = 0;
+  bool callback_failed_ = false;
   std::vector<Value> keys_;
   std::vector<Value> values_;
   // Shapes of maps in this input, by guess_slot().

@@ -268,13 +268,13 @@ class Writer {
       default: break;
     }
     const std::size_t start = begin_extension();
-    descend();
     if (extension.is_raw) {
       write_raw(extension.payload.as_bytes());
     } else {
+      descend();
       write_payload(extension);
+      --depth_;
     }
-    --depth_;
     end_extension(start, static_cast<std::int8_t>(extension.code));
   }
 

@@ -28,10 +28,15 @@ USES = {
 
 # Folder of src/ -> the public headers that declare what it implements.
 PUBLIC_HEADERS = {
-    "value": ["canonical", "containers", "convert", "error", "extension", "fields", "json", "messages",
-              "msgpack", "nlohmann", "python_types", "reducers", "state", "time", "uuid", "value"],
+    "value": ["add_messages", "canonical", "containers", "convert", "error", "errors", "extension",
+              "fields", "json", "messages", "msgpack", "nlohmann", "python_types", "reducers", "state",
+              "time", "types", "uuid", "value"],
     "serde": ["cipher", "dialect", "encrypted", "serde"],
-    "checkpoint": ["ids"],
+    "checkpoint": ["checkpointer", "ids", "memory_saver"],
+    "channels": ["channels"],
+    "store": ["store"],
+    "pregel": ["cache", "compiled_graph", "config", "functional", "graph", "runtime", "snapshot",
+               "stream", "task"],
 }
 UMBRELLA = "clew"  # <clew/clew.hpp> includes all of core and is included by no part of it.
 

@@ -1,0 +1,9 @@
+# cmake -DPROGRAM=... -DEXPECTED=... -P check_output.cmake: runs a program and compares what it prints.
+execute_process(COMMAND "${PROGRAM}" OUTPUT_VARIABLE printed RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${PROGRAM} ended with ${status}")
+endif()
+file(READ "${EXPECTED}" expected)
+if(NOT printed STREQUAL expected)
+  message(FATAL_ERROR "${PROGRAM} printed\n${printed}\ninstead of\n${expected}")
+endif()

@@ -1,0 +1,39 @@
+// A node fails; what its sibling finished is not done again.
+#include <iostream>
+
+#include <clew/clew.hpp>
+
+using namespace clew;
+
+struct Work {
+  std::vector<std::string> done;
+};
+CLEW_STATE(Work, reduced(done, append))
+
+int main() {
+  // [snippet failure]
+  int attempts = 0;
+  auto graph = StateGraph<Work>()
+                   .add_node("steady",
+                             [](const Work&) {
+                               std::cout << "steady runs\n";  // once
+                               return Update{{"done", {"steady"}}};
+                             })
+                   .add_node("shaky",
+                             [&attempts](const Work&) {
+                               if (++attempts == 1) throw std::runtime_error("the network is down");
+                               return Update{{"done", {"shaky"}}};
+                             })
+                   .add_edge(START, "steady")
+                   .add_edge(START, "shaky")
+                   .compile({.checkpointer = std::make_shared<InMemorySaver>()});
+
+  Config thread{.thread_id = "1"};
+  try {
+    graph.invoke({{"done", list()}}, thread);
+  } catch (const std::runtime_error& error) {
+    std::cout << error.what() << '\n';  // the network is down
+  }
+  std::cout << graph.invoke(nullptr, thread) << '\n';  // {"done":["shaky","steady"]}
+  // [/snippet failure]
+}

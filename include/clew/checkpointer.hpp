@@ -1,0 +1,223 @@
+// A Checkpointer stores the state of threads: one checkpoint per super-step,
+// plus the writes of tasks that finished before the step did.
+//
+//   auto saver = std::make_shared<InMemorySaver>();
+//   auto app = graph.compile({.checkpointer = saver});
+//
+//   for (const ThreadInfo& thread : saver->list_threads({.filter = {{"user", "ada"}}}))
+//     saver->prune(thread.thread_id, {.keep = 10});
+//
+// All methods may be called from any thread. Writing methods return when the
+// data is durable to the degree the backend's options promise.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <clew/ids.hpp>
+#include <clew/value.hpp>
+
+namespace clew {
+
+// A place in a thread. Without an id: the newest checkpoint there.
+struct CheckpointKey {
+  std::string thread_id;
+  std::string checkpoint_ns = {};
+  std::string checkpoint_id = {};
+
+  friend bool operator==(const CheckpointKey&, const CheckpointKey&) = default;
+};
+
+// The state of a graph between two super-steps, as LangGraph lays it out.
+struct Checkpoint {
+  int v = kCheckpointVersion;
+  std::string id;
+  std::string ts;          // ISO 8601, UTC
+  Value channel_values;    // object: channels that hold something
+  Value channel_versions;  // object: version of every channel ever written
+  Value versions_seen;     // object: node -> object: channel -> version it last ran on
+  Value updated_channels;  // list, sorted, or null: what the step changed
+};
+
+// What a task wrote to a channel before its step was complete.
+struct PendingWrite {
+  std::string task_id;
+  std::string channel;
+  Value value;
+  std::string task_path = {};
+};
+
+struct CheckpointTuple {
+  CheckpointKey key;
+  Checkpoint checkpoint;
+  Value metadata;  // object: source, step, parents, and more
+  std::string parent_id;
+  std::vector<PendingWrite> pending_writes;  // by task path, task id, index
+};
+
+// One checkpoint to store.
+struct CheckpointPut {
+  CheckpointKey key;  // its thread and namespace; checkpoint_id is the parent's, or empty
+  Checkpoint checkpoint;
+  Value metadata;
+  Value new_versions;  // object: the channels whose value is new, with their version
+
+  // If set: what must be the newest checkpoint of the namespace ("" for none)
+  // when this one is stored. Otherwise another run has moved the thread, and
+  // put() throws ThreadConflict and stores nothing of it.
+  std::optional<std::string> expected_head = {};
+};
+
+// Channel and value of one write.
+struct ChannelWrite {
+  std::string channel;
+  Value value;
+};
+
+struct ListOptions {
+  // Entries of the metadata that must be equal. Null: all checkpoints. Equal
+  // as in Python: 1 is 1.0 and true, and null is also what is not there.
+  Value filter = {};
+
+  // Only checkpoints older than this id. Empty: all.
+  std::string before = {};
+
+  // At most so many. Nothing: all.
+  std::optional<std::size_t> limit = {};
+};
+
+// The stored form of a delta channel at a checkpoint: where to start and what
+// was written since, oldest first.
+struct DeltaHistory {
+  std::optional<Value> seed;
+  std::vector<PendingWrite> writes;
+};
+
+struct PruneOptions {
+  // How many of the newest checkpoints of each namespace stay. 0 removes the thread.
+  std::size_t keep = 1;
+
+  // Also keep where other branches of the thread end, so that each of them can
+  // be continued. Without it a branch stays only while a question is open there.
+  bool keep_branches = true;
+};
+
+struct ThreadQuery {
+  // Entries that the metadata of the thread's newest root checkpoint must
+  // have, compared as in ListOptions. Null: all threads.
+  Value filter = {};
+
+  // Only threads after this id, for the next page. Empty: from the first.
+  std::string after = {};
+
+  // At most so many. Nothing: all.
+  std::optional<std::size_t> limit = {};
+};
+
+struct ThreadInfo {
+  std::string thread_id;
+  std::size_t checkpoints = 0;  // in all namespaces
+  // Of the newest root checkpoint; empty and null if there is none.
+  std::string checkpoint_id;
+  std::string updated_at;  // ISO 8601, UTC
+  Value metadata;
+};
+
+// How much a thread takes. All zero for a thread that does not exist.
+struct ThreadSize {
+  std::size_t checkpoints = 0;
+  std::size_t writes = 0;
+  std::size_t values = 0;  // versions of channels; checkpoints share them
+  // As stored; in memory an estimate that counts what several versions of a
+  // value share once for each.
+  std::uint64_t bytes = 0;
+};
+
+class Checkpointer {
+ public:
+  Checkpointer() = default;
+  Checkpointer(const Checkpointer&) = delete;
+  Checkpointer& operator=(const Checkpointer&) = delete;
+  virtual ~Checkpointer() = default;
+
+  // The checkpoint `key` names, or the newest of its thread and namespace if
+  // key.checkpoint_id is empty. Nothing if there is none.
+  virtual std::optional<CheckpointTuple> get_tuple(const CheckpointKey& key) = 0;
+
+  // Checkpoints of a thread, newest first: of one namespace, or of all if
+  // `checkpoint_ns` is not given.
+  virtual std::vector<CheckpointTuple> list(std::string_view thread_id,
+                                            std::optional<std::string_view> checkpoint_ns,
+                                            const ListOptions& options) = 0;
+
+  // Stores each of `puts` atomically; all are durable on return. Storing a
+  // checkpoint again replaces it. The engine gathers the puts of concurrent
+  // runs, so a backend that commits once per call gets group commit. If some
+  // meet a ThreadConflict, the others are stored before the first is thrown.
+  virtual void put(std::span<const CheckpointPut> puts) = 0;
+
+  // Records what task `task_id` wrote before its step completed. A repeated
+  // (task_id, index) keeps the first value, except for control channels
+  // (error, interrupt, resume, scheduled), where the last one wins. The
+  // checkpoint itself may come later.
+  virtual void put_writes(const CheckpointKey& key, std::span<const ChannelWrite> writes,
+                          std::string_view task_id, std::string_view task_path) = 0;
+
+  // For each channel the writes since the nearest ancestor of `key` that stores
+  // a value for it, and that value; see DeltaHistory. By default follows the
+  // parents with get_tuple().
+  virtual std::vector<DeltaHistory> get_delta_channel_history(
+      const CheckpointKey& key, std::span<const std::string> channels);
+
+  // The version after `current`, which is null for none. By default a string,
+  // see next_version() in ids.hpp.
+  virtual Value next_version(const Value& current) const;
+
+  // Removes everything of a thread.
+  virtual void delete_thread(std::string_view thread_id) = 0;
+
+  // Gives `target` everything that `source` holds, under the same ids. Throws
+  // ValueError if `target` exists; nothing happens if `source` does not.
+  virtual void copy_thread(std::string_view source, std::string_view target) = 0;
+
+  // Removes checkpoints that nobody needs to continue the thread. What stays
+  // returns what it returned before, apart from parents that are gone: older
+  // checkpoints that it is rebuilt from (delta channels) stay with it. The
+  // namespace of a subgraph call goes with the root checkpoint that made the call.
+  virtual void prune(std::string_view thread_id, const PruneOptions& options) = 0;
+
+  // Removes the checkpoints, in all threads, whose metadata has one of these as
+  // "run_id", except those that a checkpoint which stays is rebuilt from.
+  virtual void delete_for_runs(std::span<const std::string> run_ids) = 0;
+
+  // Threads by id, in the order of their text.
+  virtual std::vector<ThreadInfo> list_threads(const ThreadQuery& query) = 0;
+
+  virtual ThreadSize thread_size(std::string_view thread_id) = 0;
+
+  // Whether writing waits for a disk or a network, so that it pays to go on meanwhile.
+  virtual bool waits_for_device() const { return true; }
+
+  // Whether put() wants every channel's value, not only those of new_versions.
+  virtual bool stores_all_values() const { return false; }
+};
+
+// Checkpoints of all threads, thread by thread in the order of their ids, each
+// as Checkpointer::list() gives them.
+std::vector<CheckpointTuple> list_checkpoints(Checkpointer& saver, const ListOptions& options);
+
+// The position under which a write is stored: its place in the list, or a fixed
+// negative one for control channels.
+std::int64_t write_index(std::string_view channel, std::size_t position);
+
+// The metadata of a checkpoint as LangGraph completes it: texts, numbers and
+// booleans of `extras` (of a run's metadata or configurable) follow unless
+// their key is taken, reserved, or begins with "__"; NUL characters are dropped.
+Value checkpoint_metadata(const Value& metadata, const Value& extras);
+
+}  // namespace clew

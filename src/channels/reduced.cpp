@@ -1,0 +1,101 @@
+#include <optional>
+
+#include <clew/channels.hpp>
+#include <clew/errors.hpp>
+#include <clew/extension.hpp>
+
+#include "channels/stored_history.hpp"
+
+namespace clew {
+namespace {
+
+// A reducer that is given something it cannot combine.
+Value reduce(const Reducer& reducer, const Value& current, const Value& update,
+             std::string_view key) {
+  try {
+    return reducer(current, update);
+  } catch (const ValueError& error) {
+    throw ReducerTypeError("channel '" + std::string(key) + "': " + error.what());
+  }
+}
+
+class Reduced final : public Channel, public StoredAsHistory {
+ public:
+  Reduced(Reducer reducer, std::optional<Value> initial)
+      : reducer_(std::move(reducer)), initial_(std::move(initial)) {}
+
+  ChannelState initial() const override {
+    return {initial_.value_or(Value()), initial_.has_value(), false};
+  }
+
+  ChannelState load(const Value& stored) const override {
+    // A thread written while this was a delta channel holds snapshots.
+    const Value* snapshot = snapshot_value(stored);
+    return {snapshot ? *snapshot : stored, true, false};
+  }
+
+  bool update(ChannelState& state, std::span<const Value> writes,
+              std::string_view key) const override {
+    if (writes.empty()) return false;
+    if (!state.present) {
+      state = {writes.front(), true, false};
+      writes = writes.subspan(1);
+    }
+    bool overwrote = false;
+    for (const Value& write : writes) {
+      if (const Value* replacement = overwritten(write)) {
+        if (overwrote) throw_two_overwrites(key);
+        overwrote = true;
+        state.value = *replacement;
+      } else if (!overwrote) {
+        state.value = reduce(reducer_, state.value, write, key);
+      }
+    }
+    return true;
+  }
+
+  // The writes span many steps, so each is an update of its own.
+  ChannelState replay(const DeltaHistory& history, std::string_view key) const override {
+    ChannelState state = history.seed ? load(*history.seed) : initial();
+    for (const PendingWrite& write : history.writes) update(state, {&write.value, 1}, key);
+    return state;
+  }
+
+ private:
+  Reducer reducer_;
+  std::optional<Value> initial_;
+};
+
+}  // namespace
+
+void throw_two_overwrites(std::string_view key) {
+  throw InvalidUpdateError("channel '" + std::string(key) +
+                           "' received two Overwrites in one step; only one can win");
+}
+
+const Value* snapshot_value(const Value& stored) {
+  if (!stored.is_extension()) return nullptr;
+  const Extension extension = stored.as_extension();
+  if (extension.is_raw || extension.code != ExtensionCode::delta_snapshot) return nullptr;
+  return &extension.payload;
+}
+
+const Value* overwritten(const Value& value) {
+  if (value.is_extension()) {
+    const Extension extension = value.as_extension();
+    return extension.is("langgraph.types", "Overwrite") ? extension.payload.find("value") : nullptr;
+  }
+  if (!value.is_object() || value.size() > 2) return nullptr;
+  if (value.size() == 1) return value.find("__overwrite__");
+  return value["type"] == Value("__overwrite__") ? value.find("value") : nullptr;
+}
+
+ChannelPtr reduced(Reducer reducer) {
+  return std::make_shared<const Reduced>(std::move(reducer), std::nullopt);
+}
+
+ChannelPtr reduced(Reducer reducer, Value initial) {
+  return std::make_shared<const Reduced>(std::move(reducer), std::move(initial));
+}
+
+}  // namespace clew

@@ -1,0 +1,140 @@
+// What InMemorySaver holds of one graph in one thread: its checkpoints by id,
+// their pending writes, and the values that the checkpoints share. Nothing
+// here locks; the saver does.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <clew/checkpointer.hpp>
+
+namespace clew::memory {
+
+// Whether the metadata has all entries of `filter`, as ListOptions says.
+bool matches(const Value& metadata, const Value& filter);
+
+// The writes that tasks stored with a checkpoint. Adding is an append; what is
+// repeated is settled, and the order made, when they are next read.
+class PendingWrites {
+ public:
+  struct Write {
+    std::int64_t index;
+    std::string channel;
+    Value value;
+  };
+  struct TaskWrites {
+    std::string task_id;
+    std::string task_path;
+    std::vector<Write> writes;
+  };
+
+  void add(std::span<const ChannelWrite> writes, std::string_view task_id,
+           std::string_view task_path);
+
+  // By task path, task id and index; each (task id, index) once.
+  const std::vector<TaskWrites>& settled();
+  std::vector<PendingWrite> list();
+  bool has_open_interrupt();
+
+ private:
+  void settle();
+
+  std::vector<TaskWrites> tasks_;
+  bool is_settled_ = true;
+};
+
+// Values by version and channel. One put adds one entry that shares the
+// objects it was given, however many channels they hold.
+class BlobTable {
+ public:
+  struct Blobs {
+    Value versions;                      // the channels that the put changed, with their version
+    Value values;                        // among others, the values of those that hold something
+    std::shared_ptr<const Blobs> older;  // what an earlier put stored under the same version
+  };
+
+  void add(const Value& versions, const Value& values);
+  // The newest entry with this version, or nullptr.
+  const Blobs* find(const Value& version) const;
+
+ private:
+  void add(const Value& version, const Value& versions, const Value& values);
+
+  std::unordered_map<Value, Blobs> by_version_;
+};
+
+struct Record {
+  bool is_stored = false;    // else only its writes are here
+  bool is_resolved = false;  // `values` are exactly the checkpoint's
+  int v = 0;
+  std::string parent_id;
+  std::string ts;
+  Value values;        // as given to put(), which may be more or less than the checkpoint's
+  Value new_versions;  // which of them are the checkpoint's, and channels that hold nothing
+  Value channel_versions;
+  Value versions_seen;
+  Value updated_channels;
+  Value metadata;
+  PendingWrites writes;
+};
+
+class Namespace {
+ public:
+  using Records = std::map<std::string, Record, std::less<>>;
+  using Ids = std::set<std::string_view>;
+
+  // Namespaces are listed in the order in which they appeared.
+  explicit Namespace(std::size_t ordinal) : ordinal_(ordinal) {}
+  std::size_t ordinal() const { return ordinal_; }
+
+  // The id of the newest checkpoint, or empty.
+  std::string_view head() const;
+
+  void put(const CheckpointPut& put);
+  void put_writes(std::string_view checkpoint_id, std::span<const ChannelWrite> writes,
+                  std::string_view task_id, std::string_view task_path);
+
+  // The checkpoint of this id, or the newest one if it is empty.
+  std::optional<CheckpointTuple> get(const CheckpointKey& key);
+  // Appends to `found` until it holds options.limit.
+  void list(const CheckpointKey& place, const ListOptions& options,
+            std::vector<CheckpointTuple>& found);
+  std::vector<DeltaHistory> delta_history(std::string_view checkpoint_id,
+                                          std::span<const std::string> channels);
+
+  // The checkpoints that PruneOptions asks to keep.
+  Ids worth_keeping(const PruneOptions& options);
+  // The checkpoints of other runs than these.
+  Ids of_other_runs(std::span<const std::string> run_ids) const;
+  // Removes all checkpoints but those of `kept` and what they are rebuilt from.
+  void retain(Ids kept);
+
+  const Record* find(std::string_view checkpoint_id) const;
+  const Record* newest() const;
+  std::size_t checkpoint_count() const;
+  ThreadSize size();
+
+ private:
+  std::optional<const Value*> find_value(const Record& record, std::string_view channel,
+                                         const Value& version) const;
+  std::optional<const Value*> inherited_value(const Record& record, std::string_view channel,
+                                              const Value& version) const;
+  const Value* stored_value(const Record& record, std::string_view channel) const;
+  void resolve(Record& record) const;
+  CheckpointTuple tuple(const CheckpointKey& place, const std::string& id, Record& record);
+
+  Ids branch_ends() const;
+  void keep_delta_ancestors(const Record& record, Ids& kept) const;
+
+  std::size_t ordinal_;
+  Records records_;
+  BlobTable blobs_;
+};
+
+}  // namespace clew::memory

@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <tuple>
+
+#include "checkpoint/memory/namespace.hpp"
+
+namespace clew::memory {
+
+namespace {
+
+using Write = PendingWrites::Write;
+using TaskWrites = PendingWrites::TaskWrites;
+
+bool is_control(std::int64_t index) { return index < 0; }
+
+// Sorts by index and leaves one write of each: the first, or of control
+// channels the last.
+template <class T, class IndexOf>
+void settle_indexes(std::vector<T>& writes, IndexOf index_of) {
+  std::stable_sort(writes.begin(), writes.end(),
+                   [&](const T& a, const T& b) { return index_of(a) < index_of(b); });
+  std::size_t count = 0;
+  for (T& write : writes) {
+    const bool is_repeated = count > 0 && index_of(writes[count - 1]) == index_of(write);
+    if (!is_repeated) {
+      if (&writes[count] != &write) writes[count] = std::move(write);
+      ++count;
+    } else if (is_control(index_of(write))) {
+      writes[count - 1] = std::move(write);
+    }
+  }
+  writes.erase(writes.begin() + static_cast<std::ptrdiff_t>(count), writes.end());
+}
+
+// The writes of several calls for one task, in their order, as one entry per path.
+std::vector<TaskWrites> merge_calls(std::span<TaskWrites> calls) {
+  struct Located {
+    std::string* task_path;
+    Write write;
+  };
+  std::vector<Located> all;
+  for (TaskWrites& call : calls) {
+    for (Write& write : call.writes) all.push_back({&call.task_path, std::move(write)});
+  }
+  settle_indexes(all, [](const Located& located) { return located.write.index; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Located& a, const Located& b) { return *a.task_path < *b.task_path; });
+  std::vector<TaskWrites> merged;
+  for (Located& located : all) {
+    if (merged.empty() || merged.back().task_path != *located.task_path) {
+      merged.push_back({calls.front().task_id, *located.task_path, {}});
+    }
+    merged.back().writes.push_back(std::move(located.write));
+  }
+  return merged;
+}
+
+}  // namespace
+
+void PendingWrites::add(std::span<const ChannelWrite> writes, std::string_view task_id,
+                        std::string_view task_path) {
+  if (writes.empty()) return;
+  TaskWrites& task = tasks_.emplace_back();
+  task.task_id = task_id;
+  task.task_path = task_path;
+  task.writes.reserve(writes.size());
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    task.writes.push_back({write_index(writes[i].channel, i), writes[i].channel, writes[i].value});
+  }
+  is_settled_ = false;
+}
+
+const std::vector<TaskWrites>& PendingWrites::settled() {
+  if (!is_settled_) settle();
+  return tasks_;
+}
+
+std::vector<PendingWrite> PendingWrites::list() {
+  std::vector<PendingWrite> list;
+  for (const TaskWrites& task : settled()) {
+    for (const Write& write : task.writes) {
+      list.push_back({task.task_id, write.channel, write.value, task.task_path});
+    }
+  }
+  return list;
+}
+
+bool PendingWrites::has_open_interrupt() {
+  return std::ranges::any_of(settled(), [](const TaskWrites& task) {
+    return std::ranges::any_of(task.writes,
+                               [](const Write& write) { return write.channel == "__interrupt__"; });
+  });
+}
+
+void PendingWrites::settle() {
+  std::stable_sort(tasks_.begin(), tasks_.end(),
+                   [](const TaskWrites& a, const TaskWrites& b) { return a.task_id < b.task_id; });
+  std::vector<TaskWrites> settled;
+  settled.reserve(tasks_.size());
+  for (auto first = tasks_.begin(); first != tasks_.end();) {
+    const auto last = std::find_if(first, tasks_.end(), [&](const TaskWrites& call) {
+      return call.task_id != first->task_id;
+    });
+    if (last - first == 1) {
+      settle_indexes(first->writes, [](const Write& write) { return write.index; });
+      settled.push_back(std::move(*first));
+    } else {
+      for (TaskWrites& task : merge_calls({first, last})) settled.push_back(std::move(task));
+    }
+    first = last;
+  }
+  std::ranges::sort(settled, [](const TaskWrites& a, const TaskWrites& b) {
+    return std::tie(a.task_path, a.task_id) < std::tie(b.task_path, b.task_id);
+  });
+  tasks_ = std::move(settled);
+  is_settled_ = true;
+}
+
+}  // namespace clew::memory

@@ -1,0 +1,278 @@
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <unordered_map>
+
+#include <clew/errors.hpp>
+#include <clew/memory_saver.hpp>
+
+#include "checkpoint/memory/namespace.hpp"
+
+namespace clew {
+
+namespace {
+
+// More than there are cores, so that runs on different threads seldom meet.
+constexpr std::size_t kShards = 64;
+
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
+  }
+};
+
+template <class T>
+using ByName = std::unordered_map<std::string, T, TextHash, std::equal_to<>>;
+
+struct Thread {
+  ByName<memory::Namespace> namespaces;
+  std::size_t namespaces_made = 0;
+
+  memory::Namespace* find(std::string_view ns) {
+    const auto entry = namespaces.find(ns);
+    return entry == namespaces.end() ? nullptr : &entry->second;
+  }
+
+  memory::Namespace& find_or_make(const std::string& ns) {
+    const auto [entry, is_new] = namespaces.try_emplace(ns, namespaces_made);
+    if (is_new) ++namespaces_made;
+    return entry->second;
+  }
+
+  std::size_t checkpoint_count() const {
+    std::size_t count = 0;
+    for (const auto& [name, ns] : namespaces) count += ns.checkpoint_count();
+    return count;
+  }
+};
+
+std::string named(std::string_view checkpoint_id) {
+  return checkpoint_id.empty() ? "no checkpoint" : "checkpoint " + std::string(checkpoint_id);
+}
+
+[[noreturn]] void throw_conflict(const CheckpointPut& put, std::string_view head) {
+  throw ThreadConflict("thread '" + put.key.thread_id + "' is at " + named(head) + ", but " +
+                       named(put.checkpoint.id) + " follows " + named(*put.expected_head) +
+                       ": another run moved the thread; read its state again and retry");
+}
+
+// The root checkpoint from which the subgraph of this namespace was called.
+std::string calling_root(const memory::Namespace& ns) {
+  const memory::Record* newest = ns.newest();
+  const Value root = newest ? newest->metadata["parents"][""] : Value();
+  return root.is_string() ? std::string(root.as_string()) : std::string();
+}
+
+// The namespace of a subgraph call carries the id of the task that made it.
+bool is_call(std::string_view ns) { return ns.find(':') != std::string_view::npos; }
+
+// Prunes the root and drops the namespaces of calls that removed checkpoints
+// made. A call may be saved before the root checkpoint it comes from; then it stays.
+void prune_root(Thread& thread, memory::Namespace& root, const PruneOptions& options) {
+  std::vector<std::pair<std::string, std::string>> calls;  // namespace, root checkpoint
+  for (const auto& [name, ns] : thread.namespaces) {
+    if (is_call(name) && root.find(calling_root(ns))) calls.emplace_back(name, calling_root(ns));
+  }
+  root.retain(root.worth_keeping(options));
+  for (const auto& [name, caller] : calls) {
+    if (!root.find(caller)) thread.namespaces.erase(name);
+  }
+}
+
+ThreadInfo describe(const std::string& thread_id, Thread& thread) {
+  ThreadInfo info;
+  info.thread_id = thread_id;
+  info.checkpoints = thread.checkpoint_count();
+  memory::Namespace* root = thread.find("");
+  if (const memory::Record* newest = root ? root->newest() : nullptr) {
+    info.checkpoint_id = root->head();
+    info.updated_at = newest->ts;
+    info.metadata = newest->metadata;
+  }
+  return info;
+}
+
+}  // namespace
+
+struct alignas(64) InMemorySaver::Shard {
+  std::mutex mutex;
+  ByName<Thread> threads;
+
+  Thread* find(std::string_view thread_id) {
+    const auto entry = threads.find(thread_id);
+    return entry == threads.end() ? nullptr : &entry->second;
+  }
+
+  memory::Namespace* find(const CheckpointKey& key) {
+    Thread* thread = find(key.thread_id);
+    return thread ? thread->find(key.checkpoint_ns) : nullptr;
+  }
+
+  memory::Namespace& find_or_make(const CheckpointKey& key) {
+    return threads.try_emplace(key.thread_id).first->second.find_or_make(key.checkpoint_ns);
+  }
+
+  void put(const CheckpointPut& put) {
+    const std::scoped_lock lock(mutex);
+    if (put.expected_head) {
+      const memory::Namespace* ns = find(put.key);
+      const std::string_view head = ns ? ns->head() : std::string_view();
+      if (head != *put.expected_head) throw_conflict(put, head);
+    }
+    find_or_make(put.key).put(put);
+  }
+};
+
+InMemorySaver::InMemorySaver() : shards_(std::make_unique<Shard[]>(kShards)) {}
+
+InMemorySaver::~InMemorySaver() = default;
+
+InMemorySaver::Shard& InMemorySaver::shard_of(std::string_view thread_id) const {
+  return shards_[TextHash()(thread_id) % kShards];
+}
+
+std::optional<CheckpointTuple> InMemorySaver::get_tuple(const CheckpointKey& key) {
+  Shard& shard = shard_of(key.thread_id);
+  const std::scoped_lock lock(shard.mutex);
+  memory::Namespace* ns = shard.find(key);
+  return ns ? ns->get(key) : std::nullopt;
+}
+
+std::vector<CheckpointTuple> InMemorySaver::list(std::string_view thread_id,
+                                                 std::optional<std::string_view> checkpoint_ns,
+                                                 const ListOptions& options) {
+  std::vector<CheckpointTuple> found;
+  Shard& shard = shard_of(thread_id);
+  const std::scoped_lock lock(shard.mutex);
+  Thread* thread = shard.find(thread_id);
+  if (!thread) return found;
+
+  std::vector<std::pair<const std::string*, memory::Namespace*>> places;
+  for (auto& [name, ns] : thread->namespaces) {
+    if (!checkpoint_ns || *checkpoint_ns == name) places.emplace_back(&name, &ns);
+  }
+  std::ranges::sort(places, {}, [](const auto& place) { return place.second->ordinal(); });
+  for (const auto& [name, ns] : places) {
+    ns->list({std::string(thread_id), *name}, options, found);
+  }
+  return found;
+}
+
+void InMemorySaver::put(std::span<const CheckpointPut> puts) {
+  std::exception_ptr conflict;
+  for (const CheckpointPut& put : puts) {
+    try {
+      shard_of(put.key.thread_id).put(put);
+    } catch (const ThreadConflict&) {
+      if (!conflict) conflict = std::current_exception();
+    }
+  }
+  if (conflict) std::rethrow_exception(conflict);
+}
+
+void InMemorySaver::put_writes(const CheckpointKey& key, std::span<const ChannelWrite> writes,
+                               std::string_view task_id, std::string_view task_path) {
+  Shard& shard = shard_of(key.thread_id);
+  const std::scoped_lock lock(shard.mutex);
+  shard.find_or_make(key).put_writes(key.checkpoint_id, writes, task_id, task_path);
+}
+
+std::vector<DeltaHistory> InMemorySaver::get_delta_channel_history(
+    const CheckpointKey& key, std::span<const std::string> channels) {
+  Shard& shard = shard_of(key.thread_id);
+  const std::scoped_lock lock(shard.mutex);
+  memory::Namespace* ns = shard.find(key);
+  if (!ns) return std::vector<DeltaHistory>(channels.size());
+  return ns->delta_history(key.checkpoint_id, channels);
+}
+
+void InMemorySaver::delete_thread(std::string_view thread_id) {
+  Thread removed;  // destroyed after the lock is given back
+  Shard& shard = shard_of(thread_id);
+  const std::scoped_lock lock(shard.mutex);
+  const auto entry = shard.threads.find(thread_id);
+  if (entry == shard.threads.end()) return;
+  removed = std::move(entry->second);
+  shard.threads.erase(entry);
+}
+
+void InMemorySaver::copy_thread(std::string_view source, std::string_view target) {
+  std::optional<Thread> copy;
+  {
+    Shard& shard = shard_of(source);
+    const std::scoped_lock lock(shard.mutex);
+    if (const Thread* thread = shard.find(source)) copy = *thread;
+  }
+  if (!copy) return;
+  Shard& shard = shard_of(target);
+  const std::scoped_lock lock(shard.mutex);
+  if (!shard.threads.try_emplace(std::string(target), std::move(*copy)).second) {
+    throw ValueError("cannot copy thread '" + std::string(source) + "' to '" + std::string(target) +
+                     "', which exists; delete it first or take another id");
+  }
+}
+
+void InMemorySaver::prune(std::string_view thread_id, const PruneOptions& options) {
+  if (options.keep == 0) return delete_thread(thread_id);
+  Shard& shard = shard_of(thread_id);
+  const std::scoped_lock lock(shard.mutex);
+  Thread* thread = shard.find(thread_id);
+  if (!thread) return;
+  memory::Namespace* root = thread->find("");
+  if (root) prune_root(*thread, *root, options);
+  for (auto& [name, ns] : thread->namespaces) {
+    if (&ns != root) ns.retain(ns.worth_keeping(options));
+  }
+}
+
+void InMemorySaver::delete_for_runs(std::span<const std::string> run_ids) {
+  for (std::size_t i = 0; i < kShards; ++i) {
+    const std::scoped_lock lock(shards_[i].mutex);
+    for (auto& [thread_id, thread] : shards_[i].threads) {
+      for (auto& [name, ns] : thread.namespaces) ns.retain(ns.of_other_runs(run_ids));
+    }
+  }
+}
+
+std::vector<ThreadInfo> InMemorySaver::list_threads(const ThreadQuery& query) {
+  std::vector<std::string> ids;
+  for (std::size_t i = 0; i < kShards; ++i) {
+    const std::scoped_lock lock(shards_[i].mutex);
+    for (const auto& [thread_id, thread] : shards_[i].threads) {
+      if (thread_id > query.after || query.after.empty()) ids.push_back(thread_id);
+    }
+  }
+  std::ranges::sort(ids);
+  std::vector<ThreadInfo> found;
+  for (const std::string& id : ids) {
+    if (query.limit && found.size() >= *query.limit) break;
+    Shard& shard = shard_of(id);
+    const std::scoped_lock lock(shard.mutex);
+    Thread* thread = shard.find(id);
+    if (!thread) continue;
+    ThreadInfo info = describe(id, *thread);
+    if (info.checkpoints > 0 && memory::matches(info.metadata, query.filter)) {
+      found.push_back(std::move(info));
+    }
+  }
+  return found;
+}
+
+ThreadSize InMemorySaver::thread_size(std::string_view thread_id) {
+  ThreadSize total;
+  Shard& shard = shard_of(thread_id);
+  const std::scoped_lock lock(shard.mutex);
+  Thread* thread = shard.find(thread_id);
+  if (!thread) return total;
+  for (auto& [name, ns] : thread->namespaces) {
+    const ThreadSize size = ns.size();
+    total.checkpoints += size.checkpoints;
+    total.writes += size.writes;
+    total.values += size.values;
+    total.bytes += size.bytes;
+  }
+  return total;
+}
+
+}  // namespace clew

@@ -1,0 +1,350 @@
+#include <clew/compiled_graph.hpp>
+
+#include <condition_variable>
+#include <deque>
+#include <latch>
+#include <mutex>
+
+#include <clew/errors.hpp>
+
+#include "pregel/loop.hpp"
+#include "pregel/state_access.hpp"
+
+namespace clew {
+
+using pregel::EventSink;
+using pregel::Graph;
+using pregel::Loop;
+using pregel::Scope;
+using pregel::StateAccess;
+
+namespace {
+
+std::shared_ptr<Checkpointer> root_checkpointer(const Graph& graph) {
+  switch (graph.options.subgraph_persistence) {
+    case SubgraphPersistence::off: return nullptr;
+    case SubgraphPersistence::own:
+      throw NoCheckpointerError(
+          "a graph compiled to keep its own history is a subgraph; it cannot run by itself");
+    case SubgraphPersistence::inherit: break;
+  }
+  return graph.options.checkpointer;
+}
+
+void check_thread(const Config& config) {
+  if (config.thread_id.empty()) {
+    throw MissingThreadError(
+        "the graph has a checkpointer, so the call must say which thread: set Config::thread_id");
+  }
+}
+
+// The checkpointer of a call that looks at stored states.
+std::shared_ptr<Checkpointer> state_checkpointer(const Graph& graph, const Config& config) {
+  std::shared_ptr<Checkpointer> saver = root_checkpointer(graph);
+  if (!saver) {
+    throw NoCheckpointerError(
+        "the graph has no checkpointer, so there are no stored states; "
+        "compile it with one");
+  }
+  check_thread(config);
+  return saver;
+}
+
+// What a run's checkpoints and events say about it.
+Value run_metadata(const Config& config) {
+  Value metadata = config.metadata.is_object() ? config.metadata : object();
+  if (!config.configurable.is_object()) return metadata;
+  for (auto [key, value] : config.configurable.items()) {
+    const bool is_scalar =
+        value.is_string() || value.is_int() || value.is_double() || value.is_bool();
+    if (is_scalar && !key.starts_with("__") && !metadata.contains(key)) {
+      metadata = metadata.set(key, value);
+    }
+  }
+  return metadata;
+}
+
+Scope root_scope(const Graph& graph, const Config& config) {
+  if (config.recursion_limit < 1) throw BadArgumentError("recursion_limit must be at least 1");
+  Scope scope;
+  scope.config = config;
+  scope.checkpointer = root_checkpointer(graph);
+  if (scope.checkpointer) check_thread(config);
+  scope.store = graph.options.store;
+  scope.durability = config.durability.value_or(Durability::async);
+  scope.metadata = run_metadata(config);
+  return scope;
+}
+
+// The graph and address that a call about a subgraph's state means.
+struct Target {
+  std::shared_ptr<const Graph> graph;
+  Config config;
+};
+
+std::shared_ptr<const Graph> find_subgraph(const std::shared_ptr<const Graph>& graph,
+                                           std::string_view path) {
+  const std::string_view name = path.substr(0, path.find(pregel::kNamespaceSeparator));
+  const pregel::Index node = graph->find_node(name);
+  if (node == pregel::kUnknown || graph->nodes[node].subgraphs.empty()) return nullptr;
+  const auto& child = graph->nodes[node].subgraphs.front();
+  return name.size() == path.size() ? child : find_subgraph(child, path.substr(name.size() + 1));
+}
+
+// A namespace as a path of node names: no task ids, no numbers of repeated calls.
+std::string node_path(std::string_view ns) {
+  std::string path;
+  while (!ns.empty()) {
+    const std::string_view segment = ns.substr(0, ns.find(pregel::kNamespaceSeparator));
+    ns.remove_prefix(std::min(ns.size(), segment.size() + 1));
+    if (segment.find_first_not_of("0123456789") == std::string_view::npos) continue;
+    if (!path.empty()) path += pregel::kNamespaceSeparator;
+    path += segment.substr(0, segment.find(pregel::kNamespaceEnd));
+  }
+  return path;
+}
+
+Target find_target(const std::shared_ptr<const Graph>& graph, const Config& config) {
+  if (config.checkpoint_ns.empty()) return {graph, config};
+  const std::string path = node_path(config.checkpoint_ns);
+  std::shared_ptr<const Graph> child = find_subgraph(graph, path);
+  if (!child) throw SubgraphNotFoundError("there is no subgraph at '" + path + "'");
+  Config child_config = config;
+  if (child->options.subgraph_persistence == SubgraphPersistence::own) {
+    child_config.checkpoint_ns = pregel::namespace_without_ids(config.checkpoint_ns);
+  }
+  return {std::move(child), std::move(child_config)};
+}
+
+}  // namespace
+
+// Runs ------------------------------------------------------------------------
+
+Value CompiledGraph::invoke(const Value& input, const Config& config) const {
+  return std::make_shared<Loop>(graph_, root_scope(*graph_, config), input)->run();
+}
+
+Task<Value> CompiledGraph::async_invoke(Value input, Config config) const {
+  const std::shared_ptr<const Graph> graph = graph_;
+  pregel::LoopAwaiter run(std::make_shared<Loop>(graph, root_scope(*graph, config), input));
+  Value result = co_await run;
+  co_return result;
+}
+
+Value CompiledGraph::invoke(const Value& input, Runtime& runtime) const {
+  pregel::TaskRun& task = runtime.run();
+  return std::make_shared<Loop>(graph_, task.loop.scope_for(task, *graph_), input)->run();
+}
+
+std::vector<Value> CompiledGraph::batch(std::span<const Value> inputs,
+                                        std::span<const Config> configs) const {
+  if (inputs.size() != configs.size()) {
+    throw BadArgumentError("batch() takes as many configs as inputs");
+  }
+  std::vector<std::shared_ptr<Loop>> loops;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    loops.push_back(std::make_shared<Loop>(graph_, root_scope(*graph_, configs[i]), inputs[i]));
+  }
+  std::vector<std::exception_ptr> errors(loops.size());
+  std::latch remaining(static_cast<std::ptrdiff_t>(loops.size()));
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    loops[i]->executor().post([&, i] {
+      loops[i]->start([&, i](std::exception_ptr error) {
+        errors[i] = std::move(error);
+        remaining.count_down();
+      });
+    });
+  }
+  remaining.wait();
+  std::vector<Value> results;
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    if (errors[i]) std::rethrow_exception(errors[i]);
+    results.push_back(loops[i]->result());
+  }
+  return results;
+}
+
+// Streams ---------------------------------------------------------------------
+
+class Stream::Queue {
+ public:
+  void push(StreamEvent event) {
+    const std::lock_guard lock(mutex_);
+    events_.push_back(std::move(event));
+    changed_.notify_one();
+  }
+  void end(std::exception_ptr error) {
+    const std::lock_guard lock(mutex_);
+    has_ended_ = true;
+    error_ = std::move(error);
+    changed_.notify_all();
+  }
+  std::optional<StreamEvent> pop() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !events_.empty() || has_ended_; });
+    if (!events_.empty()) {
+      StreamEvent event = std::move(events_.front());
+      events_.pop_front();
+      return event;
+    }
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    return std::nullopt;
+  }
+  void cancel() {
+    stop_.request_stop();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return has_ended_; });
+  }
+  // Stops when the caller's token does, or when nobody listens any more.
+  std::stop_token token(std::stop_token caller) {
+    if (caller.stop_possible()) {
+      forward_.emplace(std::move(caller), std::function<void()>([this] { stop_.request_stop(); }));
+    }
+    return stop_.get_token();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<StreamEvent> events_;
+  bool has_ended_ = false;
+  std::exception_ptr error_;
+  std::stop_source stop_;
+  std::optional<std::stop_callback<std::function<void()>>> forward_;
+};
+
+Stream::~Stream() {
+  if (queue_) queue_->cancel();
+}
+
+Stream::Iterator& Stream::Iterator::operator++() {
+  std::optional<StreamEvent> event = queue_->pop();
+  if (event) {
+    event_ = std::move(*event);
+  } else {
+    queue_ = nullptr;
+  }
+  return *this;
+}
+
+Stream CompiledGraph::stream(const Value& input, const Config& config,
+                             StreamOptions options) const {
+  auto queue = std::make_shared<Stream::Queue>();
+  Scope scope = root_scope(*graph_, config);
+  scope.is_stream = true;
+  scope.config.stop = queue->token(config.stop);
+  scope.sink = std::make_shared<EventSink>();
+  scope.sink->modes = std::move(options.modes);
+  scope.sink->subgraphs = options.subgraphs;
+  scope.sink->emit = [queue](StreamEvent event) { queue->push(std::move(event)); };
+  auto loop = std::make_shared<Loop>(graph_, std::move(scope), input);
+  loop->executor().post(
+      [loop, queue] { loop->start([queue](std::exception_ptr error) { queue->end(error); }); });
+  return Stream(std::move(queue));
+}
+
+// States ----------------------------------------------------------------------
+
+StateSnapshot CompiledGraph::get_state(const Config& config, bool subgraphs) const {
+  const std::shared_ptr<Checkpointer> saver = state_checkpointer(*graph_, config);
+  const Target target = find_target(graph_, config);
+  const auto saved = saver->get_tuple(
+      {config.thread_id, target.config.checkpoint_ns, target.config.checkpoint_id});
+  return StateAccess(target.graph, saver)
+      .snapshot(target.config, saved, config.checkpoint_id.empty(), subgraphs);
+}
+
+CompiledGraph::History CompiledGraph::get_state_history(const Config& config,
+                                                        const HistoryOptions& options) const {
+  const std::shared_ptr<Checkpointer> saver = state_checkpointer(*graph_, config);
+  const Target target = find_target(graph_, config);
+  struct Walk {
+    std::vector<CheckpointTuple> page;
+    std::size_t position = 0;
+    ListOptions list;
+    std::optional<std::size_t> left;
+    bool has_more = true;
+  };
+  auto walk = std::make_shared<Walk>();
+  walk->list = {options.filter, options.before, std::nullopt};
+  walk->left = options.limit;
+  return History([saver, target, walk]() -> std::optional<StateSnapshot> {
+    constexpr std::size_t kPage = 64;
+    if (walk->position == walk->page.size() && walk->has_more) {
+      walk->list.limit = walk->left ? std::min(kPage, *walk->left) : kPage;
+      walk->page = saver->list(target.config.thread_id, target.config.checkpoint_ns, walk->list);
+      walk->position = 0;
+      walk->has_more = walk->page.size() == *walk->list.limit && !walk->page.empty();
+      if (walk->left) *walk->left -= walk->page.size();
+      if (!walk->page.empty()) walk->list.before = walk->page.back().checkpoint.id;
+    }
+    if (walk->position == walk->page.size()) return std::nullopt;
+    const CheckpointTuple& saved = walk->page[walk->position++];
+    return StateAccess(target.graph, saver)
+        .snapshot(pregel::checkpoint_config(saved.key, saved.metadata), saved, false, false);
+  });
+}
+
+CompiledGraph::History::Iterator& CompiledGraph::History::Iterator::operator++() {
+  std::optional<StateSnapshot> next = history_->next_();
+  if (next) {
+    snapshot_ = std::move(*next);
+  } else {
+    history_ = nullptr;
+  }
+  return *this;
+}
+
+Config CompiledGraph::update_state(const Config& config, const Value& values,
+                                   const AsNode& node) const {
+  const std::vector<StateUpdate> superstep{{values, node.name, {}}};
+  return bulk_update_state(config, {&superstep, 1});
+}
+
+Config CompiledGraph::bulk_update_state(
+    const Config& config, std::span<const std::vector<StateUpdate>> supersteps) const {
+  const std::shared_ptr<Checkpointer> saver = state_checkpointer(*graph_, config);
+  if (supersteps.empty()) throw BadArgumentError("there are no super-steps to apply");
+  for (const auto& superstep : supersteps) {
+    if (superstep.empty()) throw BadArgumentError("a super-step has no updates");
+  }
+  const Target target = find_target(graph_, config);
+  const StateAccess access(target.graph, saver);
+  Config current = target.config;
+  bool is_first = true;
+  for (const auto& superstep : supersteps) {
+    current = access.update(current, superstep, is_first);
+    is_first = false;
+  }
+  return current;
+}
+
+// The graph -------------------------------------------------------------------
+
+std::vector<std::pair<std::string, CompiledGraph>> CompiledGraph::get_subgraphs(
+    bool recurse) const {
+  std::vector<std::pair<std::string, CompiledGraph>> found;
+  for (const pregel::Node& node : graph_->nodes) {
+    if (node.subgraphs.empty()) continue;
+    const CompiledGraph child(node.subgraphs.front());
+    found.emplace_back(node.name, child);
+    if (!recurse) continue;
+    for (auto& [name, graph] : child.get_subgraphs(true)) {
+      found.emplace_back(node.name + pregel::kNamespaceSeparator + name, std::move(graph));
+    }
+  }
+  return found;
+}
+
+void CompiledGraph::clear_cache(std::span<const std::string> nodes) const {
+  Cache* cache = graph_->options.cache.get();
+  if (!cache) return;
+  if (nodes.empty()) {
+    for (const pregel::Node& node : graph_->nodes) cache->clear(node.name);
+  }
+  for (const std::string& node : nodes) cache->clear(node);
+}
+
+const std::string& CompiledGraph::name() const { return graph_->name; }
+
+}  // namespace clew

@@ -1,0 +1,314 @@
+// What a run tells: events for those who listen, and the state for its result.
+#include <algorithm>
+#include <map>
+
+#include <clew/messages.hpp>
+#include <clew/time.hpp>
+
+#include "pregel/loop.hpp"
+#include "pregel/task_status.hpp"
+#include "pregel/task_view.hpp"
+
+namespace clew::pregel {
+namespace {
+
+std::vector<std::string> split_namespace(std::string_view ns) {
+  std::vector<std::string> segments;
+  while (!ns.empty()) {
+    const std::string_view segment = ns.substr(0, ns.find(kNamespaceSeparator));
+    segments.emplace_back(segment);
+    ns.remove_prefix(std::min(ns.size(), segment.size() + 1));
+  }
+  return segments;
+}
+
+}  // namespace
+
+bool EventSink::wants(StreamMode mode) const {
+  return std::find(modes.begin(), modes.end(), mode) != modes.end();
+}
+
+bool Loop::wants(StreamMode mode) const { return scope_.sink && scope_.sink->wants(mode); }
+
+void Loop::emit(StreamMode mode, const std::function<Value()>& data) {
+  if (!scope_.sink) return;
+  const bool wants_debug =
+      (mode == StreamMode::tasks || mode == StreamMode::checkpoints) && wants(StreamMode::debug);
+  if (!wants(mode) && !wants_debug) return;
+  const Value payload = data();
+  const std::vector<std::string> ns = split_namespace(scope_.config.checkpoint_ns);
+  const std::lock_guard lock(scope_.sink->mutex);
+  if (wants(mode)) scope_.sink->emit({mode, ns, payload});
+  if (!wants_debug) return;
+  const bool is_checkpoint = mode == StreamMode::checkpoints;
+  const char* type = is_checkpoint                ? "checkpoint"
+                     : payload.contains("result") ? "task_result"
+                                                  : "task";
+  scope_.sink->emit(
+      {StreamMode::debug, ns,
+       object({{"step", is_checkpoint ? step_ - 1 : step_},
+               {"timestamp", format_time(std::chrono::time_point_cast<std::chrono::microseconds>(
+                                 std::chrono::system_clock::now()))},
+               {"type", type},
+               {"payload", payload}})});
+}
+
+// The state -------------------------------------------------------------------
+
+Value Loop::read_output() {
+  return output_index_ == kUnknown ? read_output_now() : state_.read(output_index_, step_, stop_);
+}
+
+bool Loop::writes_output(const TaskRun& task) const {
+  return std::any_of(task.writes.begin(), task.writes.end(),
+                     [this](const Write& write) { return output_.contains(write.index); });
+}
+
+void Loop::emit_values() {
+  has_latest_ = true;
+  // The result is read once, at the end, unless it can change without an event.
+  latest_is_current_ = graph_->output_is_transient || wants(StreamMode::values);
+  if (!latest_is_current_) return;
+  latest_ = read_output();
+  emit(StreamMode::values, [this] { return latest_; });
+}
+
+// Tasks -----------------------------------------------------------------------
+
+void Loop::emit_custom(TaskRun& task, Value chunk) {
+  if (!wants(StreamMode::custom)) return;
+  std::vector<std::string> ns;
+  if (scope_.sink->subgraphs) {
+    ns = split_namespace(task.checkpoint_ns());
+    ns.pop_back();
+  }
+  const std::lock_guard lock(scope_.sink->mutex);
+  scope_.sink->emit({StreamMode::custom, std::move(ns), std::move(chunk)});
+}
+
+void Loop::emit_task(TaskRun& task) {
+  if (!scope_.sink || task.is_hidden()) return;
+  emit(StreamMode::tasks, [&] {
+    ObjectBuilder payload;
+    payload.set("id", task.id());
+    payload.set("name", task.name);
+    payload.set("input",
+                task.kind == TaskKind::call ? list({list({task.input}), object()}) : task.input);
+    payload.set("triggers", task.triggers());
+    const Value metadata = task_metadata(task);
+    if (!metadata.empty()) payload.set("metadata", metadata);
+    return std::move(payload).build();
+  });
+}
+
+Value Loop::task_metadata(TaskRun& task) const {
+  Value metadata = scope_.metadata.is_null() ? object() : scope_.metadata;
+  if (task.node && task.node->options.metadata.is_object()) {
+    metadata = metadata.merge(task.node->options.metadata);
+  }
+  return metadata;
+}
+
+void Loop::emit_task_result(TaskRun& task, std::span<const Write> writes) {
+  if (!scope_.sink) return;
+  emit(StreamMode::tasks, [&] {
+    Value error;
+    ListBuilder interrupts;
+    std::vector<std::pair<std::string, Value>> results;
+    const Selection& stream = graph_->selections[graph_->stream];
+    for (const Write& write : writes) {
+      if (write.is(kError) && error.is_null()) error = write.value;
+      if (write.is(kInterrupt)) {
+        for (const Interrupt& interrupt : stored_interrupts(write.value)) {
+          interrupts.push_back(object({{"value", interrupt.value}, {"id", interrupt.id}}));
+        }
+      }
+      if (stream.contains(write.index) || write.is(kReturn)) {
+        results.emplace_back(write.name(), write.value);
+      }
+    }
+    return object({{"id", task.id()},
+                   {"name", task.name},
+                   {"error", error},
+                   {"result", folded_writes(results)},
+                   {"interrupts", std::move(interrupts).build()}});
+  });
+}
+
+void Loop::emit_updates(TaskRun& task, std::span<const Write> writes, bool cached) {
+  if (!wants(StreamMode::updates)) return;
+  emit(StreamMode::updates, [&] {
+    Value update = task_update(output_, writes);
+    Value event = object({{task.name, update}});
+    return cached ? event.set("__metadata__", Value{{"cached", true}}) : event;
+  });
+}
+
+// Tells what a task wrote; questions also become part of the result.
+void Loop::output_writes(TaskRun& task, std::span<const Write> writes, bool cached) {
+  if (task.is_hidden() || writes.empty()) return;
+  if (writes.front().is(kInterrupt)) {
+    // A call's questions are told by its caller.
+    if (task.kind == TaskKind::call) return;
+    std::vector<Interrupt> interrupts;
+    for (const Write& write : writes) {
+      if (!write.is(kInterrupt)) continue;
+      for (Interrupt& interrupt : stored_interrupts(write.value)) {
+        interrupts.push_back(std::move(interrupt));
+      }
+    }
+    const Value questions(interrupts);
+    {
+      const std::lock_guard lock(mutex_);
+      interrupts_.insert(interrupts_.end(), interrupts.begin(), interrupts.end());
+      // A question shows the state it was asked in.
+      has_latest_ = true;
+      if (output_.is_bare) {
+        latest_ = Value();
+        latest_is_current_ = true;
+      } else if (graph_->output_is_transient) {
+        latest_ = read_output_now();
+      }
+    }
+    emit(StreamMode::updates, [&] { return object({{kInterrupt, questions}}); });
+    emit(StreamMode::values, [&] {
+      const Value now = read_output_now();
+      return now.is_object() && !output_.is_bare ? now.set(kInterrupt, questions)
+                                                 : object({{kInterrupt, questions}});
+    });
+  } else if (!writes.front().is(kError)) {
+    emit_updates(task, writes, cached);
+  }
+  if (!cached) emit_task_result(task, writes);
+}
+
+// While tasks run the state does not change, so this needs no lock; the cached
+// views of read_output() would.
+Value Loop::read_output_now() const {
+  ObjectBuilder values;
+  for (Index index : output_.channels) {
+    if (output_.is_bare) return state_.is_available(index) ? state_.get(index) : Value();
+    if (state_.is_available(index)) values.set(graph_->channels[index].name, state_.get(index));
+  }
+  return std::move(values).build();
+}
+
+// Checkpoints -----------------------------------------------------------------
+
+void Loop::emit_checkpoint() {
+  if (!scope_.sink || !scope_.checkpointer) return;
+  emit(StreamMode::checkpoints, [this] {
+    std::vector<PendingWrite> pending;
+    for (const Pending& write : pending_) {
+      pending.push_back({write.task_id, std::string(write.write.name()), write.write.value, {}});
+    }
+    ListBuilder next;
+    ListBuilder tasks;
+    for (const auto& task : tasks_) {
+      next.push_back(task->name);
+      tasks.push_back(checkpoint_task(*task, pending));
+    }
+    return object({{"config", checkpoint_config(checkpoint_.id)},
+                   {"parent_config", previous_id_ ? checkpoint_config(*previous_id_) : Value()},
+                   {"values", state_.read(graph_->stream, step_, stop_)},
+                   {"metadata", metadata_},
+                   {"next", std::move(next).build()},
+                   {"tasks", std::move(tasks).build()}});
+  });
+}
+
+Value Loop::checkpoint_config(const std::string& id) const {
+  Config config;
+  config.thread_id = scope_.config.thread_id;
+  config.checkpoint_ns = scope_.config.checkpoint_ns;
+  config.checkpoint_id = id;
+  const Value& parents = metadata_["parents"];
+  if (parents.is_object() && !parents.empty()) {
+    config.checkpoint_map = parents.set(config.checkpoint_ns, id);
+  }
+  return to_value(config);
+}
+
+Value Loop::checkpoint_task(TaskRun& task, const std::vector<PendingWrite>& pending) {
+  const TaskOutcome outcome = task_outcome(*graph_, task.id(), pending);
+  ObjectBuilder entry;
+  entry.set("id", task.id());
+  entry.set("name", task.name);
+  if (outcome.error) {
+    entry.set("error", *outcome.error);
+  } else {
+    if (outcome.result && !outcome.result->is_null() &&
+        !((outcome.result->is_object() || outcome.result->is_list()) && outcome.result->empty())) {
+      entry.set("result", *outcome.result);
+    }
+    ListBuilder interrupts;
+    for (const Interrupt& interrupt : outcome.interrupts) {
+      interrupts.push_back(object({{"value", interrupt.value}, {"id", interrupt.id}}));
+    }
+    entry.set("interrupts", std::move(interrupts).build());
+  }
+  Value state;
+  if (task.node && !task.node->subgraphs.empty()) {
+    state = object({{"configurable", object({{"thread_id", scope_.config.thread_id},
+                                             {"checkpoint_ns", task.checkpoint_ns()}})}});
+  }
+  entry.set("state", state);
+  return std::move(entry).build();
+}
+
+// Messages --------------------------------------------------------------------
+
+namespace {
+
+template <class Visit>
+void visit_messages(const Value& value, const Visit& visit) {
+  if (is_message(value)) {
+    visit(value);
+  } else if (value.is_list()) {
+    for (const Value& element : value) {
+      if (is_message(element)) visit(element);
+    }
+  }
+}
+
+template <class Visit>
+void visit_state_messages(const Value& state, const Visit& visit) {
+  if (!state.is_object()) return visit_messages(state, visit);
+  for (auto [key, value] : state.items()) visit_messages(value, visit);
+}
+
+}  // namespace
+
+// Messages that a node returned and that were not in its input.
+void Loop::emit_messages(TaskRun& task, const Value& result) {
+  if (!wants(StreamMode::messages) || task.is_hidden()) return;
+  std::vector<std::string> ns = split_namespace(scope_.config.checkpoint_ns);
+  const std::lock_guard lock(scope_.sink->mutex);
+  auto& seen = scope_.sink->seen_messages;
+  if (task.input.is_object()) {
+    visit_state_messages(task.input, [&](const Value& message) {
+      if (const auto id = message_id(message)) seen.emplace(*id);
+    });
+  }
+  const auto emit_message = [&](const Value& message) {
+    const auto id = message_id(message);
+    if (id && !seen.emplace(*id).second) return;
+    Value metadata =
+        task_metadata(task).merge(object({{"langgraph_node", task.name},
+                                          {"langgraph_step", step_},
+                                          {"langgraph_triggers", task.triggers()},
+                                          {"langgraph_path", task.path()},
+                                          {"langgraph_checkpoint_ns", task.checkpoint_ns()}}));
+    scope_.sink->emit({StreamMode::messages, ns, list({message, metadata})});
+  };
+  const auto visit_result = [&](const Value& part) {
+    visit_state_messages(is_command(part) ? part.get<Command>().update : part, emit_message);
+  };
+  if (result.is_list() && std::any_of(result.begin(), result.end(), is_command)) {
+    for (const Value& part : result) visit_result(part);
+  } else {
+    visit_result(result);
+  }
+}
+
+}  // namespace clew::pregel

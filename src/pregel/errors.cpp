@@ -1,0 +1,82 @@
+#include "pregel/errors.hpp"
+
+#include <cstdio>
+#include <stdexcept>
+
+#include <clew/errors.hpp>
+#include <clew/extension.hpp>
+
+namespace clew::pregel {
+namespace {
+
+// Text in quotes as Python's repr chooses them.
+std::string python_string(std::string_view text) {
+  const bool use_double =
+      text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos;
+  const char quote = use_double ? '"' : '\'';
+  std::string out(1, quote);
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == quote || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\x%02x", byte);
+      out += escape;
+    } else {
+      out += c;
+    }
+  }
+  return out + quote;
+}
+
+// The Python class that stands for a C++ one, or the C++ class's own name.
+std::string class_name(const std::exception& error) {
+  if (const auto* node_error = dynamic_cast<const NodeError*>(&error)) return node_error->kind();
+  if (dynamic_cast<const InvalidUpdateError*>(&error)) return "InvalidUpdateError";
+  if (dynamic_cast<const GraphRecursionError*>(&error)) return "GraphRecursionError";
+  if (dynamic_cast<const EmptyInputError*>(&error)) return "EmptyInputError";
+  if (dynamic_cast<const UnknownLabelError*>(&error)) return "KeyError";
+  if (dynamic_cast<const ReducerTypeError*>(&error)) return "TypeError";
+  if (dynamic_cast<const AmbiguousResumeError*>(&error)) return "RuntimeError";
+  if (dynamic_cast<const NodeTimeout*>(&error)) return "NodeTimeoutError";
+  if (dynamic_cast<const InvalidNamespaceError*>(&error)) return "InvalidNamespaceError";
+  if (dynamic_cast<const Error*>(&error)) return "ValueError";
+  const std::string type = detail::type_text(typeid(error));
+  const std::size_t colon = type.rfind(':');
+  const std::string name = colon == std::string::npos ? type : type.substr(colon + 1);
+  return name == "runtime_error" ? "RuntimeError" : name;
+}
+
+}  // namespace
+
+std::string python_repr(std::exception_ptr error) {
+  try {
+    std::rethrow_exception(std::move(error));
+  } catch (const std::exception& e) {
+    return class_name(e) + "(" + python_string(e.what()) + ")";
+  } catch (...) {
+    return "Exception('a C++ exception that is not a std::exception')";
+  }
+}
+
+bool is_retryable(const std::exception& error) {
+  if (const auto* node_error = dynamic_cast<const NodeError*>(&error)) {
+    return node_error->is_retryable();
+  }
+  if (dynamic_cast<const InvalidUpdateError*>(&error) || dynamic_cast<const NodeTimeout*>(&error) ||
+      dynamic_cast<const EmptyInputError*>(&error)) {
+    return true;
+  }
+  return dynamic_cast<const std::logic_error*>(&error) == nullptr &&
+         dynamic_cast<const Error*>(&error) == nullptr;
+}
+
+}  // namespace clew::pregel

@@ -1,0 +1,102 @@
+// How a run ends: what is still to be stored is stored, a question becomes a
+// normal result, and the caller is told.
+#include <algorithm>
+
+#include "pregel/loop.hpp"
+
+namespace clew::pregel {
+
+void Loop::finish(std::exception_ptr error) {
+  try {
+    const std::string& ns = scope_.config.checkpoint_ns;
+    const bool keeps_history = ns.find(kNamespaceEnd) == std::string::npos;
+    if (scope_.checkpointer && scope_.durability == Durability::exit &&
+        (!scope_.parent || error || keeps_history)) {
+      put_exit_delta_writes();
+      put_final_checkpoint();
+      put_exit_writes();
+    }
+    if (error && suppress_interrupt(error)) error = nullptr;
+    if (error && !scope_.parent) check_parent_command(error);
+    saves_.flush();
+    if (!error && status_ == Status::out_of_steps) {
+      throw GraphRecursionError("the run did not end within " +
+                                std::to_string(scope_.config.recursion_limit) +
+                                " steps; raise Config::recursion_limit or end the cycle");
+    }
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (!error && has_latest_ && !latest_is_current_) latest_ = read_output();
+  // The last reference to this run may be the caller's, who may let go of it.
+  const std::shared_ptr<Loop> self = shared_from_this();
+  const Done done = std::move(done_);
+  done(error);
+}
+
+// A question, or a stop before or after a node, ends the root's run normally.
+bool Loop::suppress_interrupt(std::exception_ptr error) {
+  if (scope_.parent) return false;
+  try {
+    std::rethrow_exception(error);
+  } catch (const GraphInterrupt& interrupt) {
+    const bool has_writes = std::any_of(tasks_.begin(), tasks_.end(),
+                                        [](const auto& task) { return !task->writes.empty(); });
+    if (!pending_.empty() && has_writes) show_finished_tasks();
+    if (interrupt.interrupts.empty()) {
+      emit(StreamMode::updates, [] { return Value{{kInterrupt, list()}}; });
+    }
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+// A Command for the parent graph that no graph took.
+void Loop::check_parent_command(std::exception_ptr error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const ParentCommand&) {
+    throw NoParentGraphError("a node returned a Command for the parent graph, but there is none");
+  } catch (...) {
+  }
+}
+
+// One last look at the state, with what finished tasks of the step wrote.
+void Loop::show_finished_tasks() {
+  std::vector<TaskRun*> order;
+  for (const auto& task : tasks_) order.push_back(task.get());
+  std::stable_sort(order.begin(), order.end(),
+                   [](TaskRun* a, TaskRun* b) { return path_less(*a, *b); });
+  std::vector<TaskWrites> writes;
+  bool has_output = false;
+  for (TaskRun* task : order) {
+    writes.push_back(task->as_writes());
+    has_output = has_output || writes_output(*task);
+  }
+  const std::vector<Index> updated = state_.apply(writes, next_version());
+  const bool is_visible = std::any_of(updated.begin(), updated.end(),
+                                      [this](Index index) { return output_.contains(index); });
+  if (is_visible && has_output) emit_values();
+}
+
+Value Loop::run() {
+  std::exception_ptr error;
+  start([this, &error](std::exception_ptr outcome) {
+    error = std::move(outcome);
+    has_ended_.store(true, std::memory_order_release);
+    has_ended_.notify_all();
+  });
+  has_ended_.wait(false, std::memory_order_acquire);
+  if (error) std::rethrow_exception(error);
+  return result();
+}
+
+Value Loop::result() const {
+  if (interrupts_.empty()) return latest_;
+  const Value questions(interrupts_);
+  return latest_.is_object() ? latest_.set(kInterrupt, questions)
+                             : object({{kInterrupt, questions}});
+}
+
+}  // namespace clew::pregel

@@ -1,0 +1,83 @@
+#include "pregel/graph.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace clew::pregel {
+
+bool Selection::contains(Index channel) const {
+  return std::find(channels.begin(), channels.end(), channel) != channels.end();
+}
+
+Index Graph::find_channel(std::string_view channel) const {
+  const auto found = channel_index_.find(channel);
+  return found == channel_index_.end() ? kUnknown : found->second;
+}
+
+Index Graph::find_node(std::string_view node) const {
+  const auto found = node_index_.find(node);
+  return found == node_index_.end() ? kUnknown : found->second;
+}
+
+Write Graph::write_to(std::string_view channel, Value value) const {
+  const Index index = find_channel(channel);
+  if (index == kUnknown) return {Value(channel), std::move(value), kUnknown};
+  return {channels[index].key, std::move(value), index};
+}
+
+Write Graph::branch_to(std::string_view node, Value value) const {
+  return write_to(std::string(kBranchTo) + std::string(node), std::move(value));
+}
+
+void Graph::finish() {
+  for (std::size_t i = 0; i < channels.size(); ++i) {
+    ChannelInfo& info = channels[i];
+    const Index index = i;
+    info.key = Value(info.name);
+    info.managed = dynamic_cast<const ManagedValue*>(info.channel.get());
+    info.history = dynamic_cast<const StoredAsHistory*>(info.channel.get());
+    info.snapshots = dynamic_cast<const SnapshotChannel*>(info.channel.get());
+    if (info.channel->is_transient()) transient_channels.push_back(index);
+    if (info.channel->is_deferred()) deferred_channels.push_back(index);
+    if (info.snapshots) snapshot_channels.push_back(index);
+    has_untracked = has_untracked || info.channel->is_untracked();
+    channel_index_.emplace(info.name, index);
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    Node& node = nodes[i];
+    node.key = Value(node.name);
+    node.path_text = "~" + std::string(kPull) + ", " + node.name;
+    ListBuilder trigger_list;
+    for (Index trigger : node.triggers) {
+      ChannelInfo& channel = channels[trigger];
+      channel.triggers.push_back(i);
+      node.trigger_names.push_back(channel.name);
+    }
+    std::sort(node.trigger_names.begin(), node.trigger_names.end());
+    for (const std::string& trigger : node.trigger_names) trigger_list.push_back(trigger);
+    node.trigger_list = std::move(trigger_list).build();
+    node_index_.emplace(node.name, i);
+  }
+  std::vector<Index> order(nodes.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::sort(order.begin(), order.end(),
+            [this](Index a, Index b) { return nodes[a].name < nodes[b].name; });
+  by_name.resize(nodes.size());
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    by_name[order[rank]] = rank;
+  }
+  for (Selection& selection : selections) {
+    const Index position = static_cast<Index>(&selection - selections.data());
+    for (Index channel : selection.channels) {
+      channels[channel].selections.push_back(position);
+      if (channels[channel].managed) selection.has_managed = true;
+    }
+  }
+  for (Index channel : selections[output].channels) {
+    if (channels[channel].channel->is_transient()) {
+      output_is_transient = true;
+    }
+  }
+}
+
+}  // namespace clew::pregel

@@ -1,0 +1,127 @@
+// A compiled graph: names resolved to indexes, edges to channel writes.
+// Immutable and shared by all runs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <clew/cache.hpp>
+#include <clew/checkpointer.hpp>
+#include <clew/graph.hpp>
+
+#include "channels/managed.hpp"
+#include "channels/stored_history.hpp"
+#include "pregel/names.hpp"
+
+namespace clew::pregel {
+
+class Graph;
+
+// No channel of this graph.
+using Index = std::size_t;
+inline constexpr Index kUnknown = static_cast<Index>(-1);
+
+// A write of a task: the channel by name, and by index if the graph has it.
+struct Write {
+  Value channel;
+  Value value;
+  Index index = kUnknown;
+
+  std::string_view name() const { return channel.as_string(); }
+  bool is(std::string_view reserved) const { return index == kUnknown && name() == reserved; }
+};
+
+struct ChannelInfo {
+  std::string name;
+  Value key;  // the name as a Value
+  ChannelPtr channel;
+  const ManagedValue* managed = nullptr;
+  const StoredAsHistory* history = nullptr;
+  const SnapshotChannel* snapshots = nullptr;
+  std::vector<Index> triggers;    // nodes that it can trigger
+  std::vector<Index> selections;  // those that contain it
+};
+
+// Channels that are read together: an object of them, or a bare value.
+struct Selection {
+  std::vector<Index> channels;
+  bool is_bare = false;
+  bool has_managed = false;
+
+  bool contains(Index channel) const;
+};
+
+struct Branch {
+  std::string name;
+  RouterBody router;
+  std::optional<std::map<std::string, std::string>> path_map;
+  Index selection = 0;
+  bool has_own_reads = false;
+};
+
+struct Node {
+  std::string name;
+  Value key;
+  NodeBody body;  // empty for START, which passes its input on
+  NodeOptions options;
+  bool is_hidden = false;
+
+  std::vector<Index> triggers;
+  std::vector<std::string> trigger_names;  // sorted
+  Value trigger_list;
+  Index selection = 0;  // what it reads
+
+  // What happens to its result.
+  bool is_entrypoint = false;   // writes __end__ and __previous__
+  std::vector<Index> writable;  // START: channels of the input schema; else empty for all
+  std::vector<Write> edges;     // written after every run
+  std::vector<Branch> branches;
+
+  Index error_handler = kUnknown;
+  bool is_error_handler = false;
+  std::vector<std::shared_ptr<const Graph>> subgraphs;
+  std::string path_text;  // "~__pregel_pull, name"
+};
+
+class Graph : public std::enable_shared_from_this<Graph> {
+ public:
+  std::string name;
+  CompileOptions options;
+
+  std::vector<ChannelInfo> channels;
+  std::size_t state_channels = 0;  // the first so many are the state's, the rest the engine's
+  std::vector<Node> nodes;         // START first
+  std::vector<Selection> selections;
+
+  Index start_channel = kUnknown;
+  Index tasks_channel = kUnknown;
+  Index output = 0;  // selections
+  Index stream = 0;
+
+  // Found once so that a step need not look at every channel.
+  std::vector<Index> transient_channels;
+  std::vector<Index> deferred_channels;
+  std::vector<Index> snapshot_channels;
+  bool has_untracked = false;
+  bool output_is_transient = false;
+  std::vector<Index> by_name;  // node -> rank in the order of names
+
+  Index find_channel(std::string_view channel) const;
+  Index find_node(std::string_view node) const;
+
+  // A write to a channel given by name.
+  Write write_to(std::string_view channel, Value value) const;
+  Write branch_to(std::string_view node, Value value) const;
+
+  // Fills in what follows from nodes and channels.
+  void finish();
+
+ private:
+  std::unordered_map<std::string_view, Index> channel_index_;
+  std::unordered_map<std::string_view, Index> node_index_;
+};
+
+}  // namespace clew::pregel

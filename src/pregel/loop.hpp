@@ -1,0 +1,292 @@
+// One run of one graph: super-steps of plan, run, merge, save until nothing is
+// left to do. plan.cpp, run.cpp, merge.cpp and save.cpp hold one moment each,
+// start.cpp the beginning and finish.cpp the end.
+//
+// A Loop is not tied to a thread. It runs in the thread that starts it until
+// tasks are left to others; whoever finishes the last task of a step goes on.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <clew/errors.hpp>
+#include <clew/extension.hpp>
+#include <clew/stream.hpp>
+
+#include "pregel/save_queue.hpp"
+#include "pregel/task_run.hpp"
+#include "pregel/thread_state.hpp"
+
+namespace clew::pregel {
+
+// During a replay, each subgraph first loads what it had before the replayed
+// checkpoint; shared by all graphs of the run.
+struct ReplayState {
+  std::string checkpoint_id;
+  std::mutex mutex;
+  std::unordered_set<std::string> visited;
+
+  bool is_first_visit(std::string_view checkpoint_ns);
+};
+
+// Where events go. Called by one thread at a time.
+struct EventSink {
+  std::vector<StreamMode> modes;
+  bool subgraphs = false;
+  std::function<void(StreamEvent)> emit;
+  std::mutex mutex = {};
+  std::unordered_set<std::string> seen_messages = {};
+
+  bool wants(StreamMode mode) const;
+};
+
+// What a run gets from its caller or from the task around it.
+struct Scope {
+  Config config;  // thread, checkpoint, limits, context
+  TaskRun* parent = nullptr;
+  std::shared_ptr<Checkpointer> checkpointer;
+  std::shared_ptr<Store> store;
+  std::shared_ptr<EventSink> sink;
+  Durability durability = Durability::async;
+  Value metadata;  // of the run, for checkpoints and events
+  std::optional<bool> resuming;
+  std::shared_ptr<ReplayState> replay;
+  Value resume_map;
+  bool is_stream = false;  // shows all channels unless told otherwise
+};
+
+class Loop : public std::enable_shared_from_this<Loop> {
+ public:
+  using Done = std::function<void(std::exception_ptr)>;
+
+  Loop(std::shared_ptr<const Graph> graph, Scope scope, Value input);
+
+  // Runs; `done` is called once, by the thread that ends the run.
+  void start(Done done);
+
+  // Runs and waits for the end; throws what the run failed with.
+  Value run();
+
+  // After `done`: what the run returns.
+  Value result() const;
+
+  // For tasks -----------------------------------------------------------------
+  const Graph& graph() const { return *graph_; }
+  const Scope& scope() const { return scope_; }
+  const std::string& checkpoint_id();
+  Executor& executor() const { return executor_; }
+  int checkpoint_version() const { return checkpoint_.v; }
+  std::int64_t step() const { return step_; }
+  const std::string& checkpoint_ns() const { return scope_.config.checkpoint_ns; }
+  const Value& previous() const { return previous_; }
+  // The plain answer given to the run, once.
+  std::optional<Value> take_null_resume();
+  void emit_custom(TaskRun& task, Value chunk);
+  // What a graph that this task runs gets.
+  Scope scope_for(TaskRun& task, const Graph& child);
+  std::shared_ptr<Call> call(TaskRun& caller, std::shared_ptr<const TaskFunction::Spec> spec,
+                             Value argument);
+  Value result_of(Call& call);
+  // Runs the writers of a node on what it returned.
+  void write_result(const Node& node, const Value& result, TaskRun& task,
+                    std::vector<Write>& writes);
+
+ private:
+  friend class StateAccess;
+  enum class Status { pending, done, interrupt_before, interrupt_after, out_of_steps };
+  struct Pending {
+    std::string task_id;
+    Write write;
+  };
+
+  // start.cpp
+  void enter();
+  void load();
+  void adopt(const CheckpointTuple& saved);
+  void choose_output();
+  bool decide_resuming() const;
+  bool decide_time_travel() const;
+  void map_command_input(bool forks, std::vector<Pending>& carried);
+  void check_resume(const Command& command);
+  void apply_null_writes(const std::vector<Pending>& carried);
+  void resume_thread(bool forks);
+  void apply_input(const std::vector<Write>& writes);
+  std::vector<Write> input_writes() const;
+
+  // plan.cpp
+  void plan();
+  std::vector<std::unique_ptr<TaskRun>> prepare_tasks();
+  std::unique_ptr<TaskRun> prepare_push(std::int64_t index, const Value& packet);
+  std::unique_ptr<TaskRun> prepare_pull(const Node& node);
+  std::unique_ptr<TaskRun> prepare_error_handler(TaskRun& failed, std::exception_ptr error,
+                                                 std::string text);
+  void fill_scratchpad(TaskRun& task);
+  bool tick();
+  void reapply_writes(std::span<TaskRun* const> tasks);
+  void resume_error_handlers();
+  bool should_interrupt(const std::vector<std::string>& nodes);
+  void match_cached_writes();
+  void find_in_cache(TaskRun& task);
+  bool claim(TaskRun& task);
+
+  // run.cpp
+  void advance();
+  bool run_tasks();  // false: others will go on
+  void run_some();
+  void ask_for_help(std::size_t count);
+  void call_for_more(std::size_t limit, std::uint64_t round);
+  void execute(TaskRun& task);
+  Task<void> execute_coroutine(TaskRun& task);
+  Value run_function(TaskRun& task);
+  Task<Value> run_subgraph(TaskRun& task);
+  void write_task_result(TaskRun& task, const Value& result);
+  void schedule_error_handler(TaskRun& failed, std::exception_ptr error, std::string text);
+  // Empty if nobody is going to ask for it.
+  const std::string& task_id(TaskRun& task);
+  std::optional<std::chrono::nanoseconds> after_attempt(TaskRun& task, std::exception_ptr error);
+  bool handle_parent_command(TaskRun& task, ParentCommand& command);
+  void finish_task(TaskRun& task, std::exception_ptr error);
+  void commit(TaskRun& task, std::exception_ptr error);
+  void task_done();
+  void check_errors();
+  void end_step();
+  void check_cancelled() const;
+  std::function<Value(const Value&)> next_version() const;
+
+  // save.cpp
+  void put_writes(TaskRun* task, const std::string& task_id, std::vector<Write> writes,
+                  bool cached = false);
+  void save_writes(const std::string& task_id, const std::string& task_path,
+                   std::span<const Write> writes, const std::string& checkpoint_id);
+  void put_checkpoint(std::string_view source);
+  void put_final_checkpoint();
+  void put_exit_writes();
+  void put_exit_delta_writes();
+  void save_checkpoint(std::vector<Index> snapshots);
+  std::vector<Index> channels_to_snapshot(const Value& counters) const;
+  Value count_updates() const;
+  void set_counters(const std::vector<Index>& snapshots);
+  void bump_unwritten(const std::vector<Index>& snapshots);
+  void put_stub();
+  Value sanitized(const Write& write) const;
+  void sanitize_sends(Value& channel_values) const;
+  void store_in_cache(TaskRun& task, std::span<const Write> writes, bool cached);
+
+  // emit.cpp
+  bool wants(StreamMode mode) const;
+  void emit(StreamMode mode, const std::function<Value()>& data);
+  void emit_values();
+  void emit_updates(TaskRun& task, std::span<const Write> writes, bool cached);
+  void emit_task(TaskRun& task);
+  void emit_task_result(TaskRun& task, std::span<const Write> writes);
+  void emit_checkpoint();
+  void emit_messages(TaskRun& task, const Value& result);
+  void output_writes(TaskRun& task, std::span<const Write> writes, bool cached);
+  Value task_metadata(TaskRun& task) const;
+  Value checkpoint_config(const std::string& id) const;
+  Value checkpoint_task(TaskRun& task, const std::vector<PendingWrite>& pending);
+  Value read_output_now() const;
+
+  // finish.cpp
+  void finish(std::exception_ptr error);
+  bool suppress_interrupt(std::exception_ptr error);
+  void show_finished_tasks();
+  static void check_parent_command(std::exception_ptr error);
+  Value read_output();
+  bool writes_output(const TaskRun& task) const;
+
+  std::shared_ptr<const Graph> graph_;
+  Scope scope_;
+  Value input_;
+  Done done_;
+  Executor& executor_;
+
+  Selection output_;               // the channels of the result
+  Index output_index_ = kUnknown;  // the same among the graph's selections
+
+  ThreadState state_;
+  Checkpoint checkpoint_;                   // id, ts; the rest is in state_
+  Value metadata_;                          // of the checkpoint
+  std::string loaded_id_;                   // the checkpoint that was loaded, or of the empty one
+  std::string saved_id_;                    // parent of the next put; empty: none
+  std::optional<std::string> previous_id_;  // parent of the newest checkpoint
+  std::optional<std::string> expected_head_;
+  std::vector<Pending> pending_;  // guarded by mutex_ while tasks run
+  Value previous_;
+  std::optional<std::vector<Index>> updated_;
+
+  std::int64_t step_ = 0;
+  std::int64_t stop_ = 0;
+  Status status_ = Status::pending;
+  bool has_parent_ = false;  // a checkpoint was loaded
+  bool loaded_latest_ = false;
+  bool is_addressed_ = false;   // by checkpoint id, or by a replaying parent
+  bool is_superseded_ = false;  // the thread moved past the addressed checkpoint
+  bool is_replaying_ = false;
+
+  // Tasks of the step, in order; calls and error handlers follow as they come.
+  std::mutex mutex_;
+  std::mutex id_mutex_;
+  std::vector<std::shared_ptr<TaskRun>> tasks_;
+  std::unordered_map<std::string_view, TaskRun*> tasks_by_id_;
+  std::vector<TaskRun*> runnable_;
+  std::size_t next_runnable_ = 0;
+  std::atomic<std::size_t> outstanding_{0};
+  std::size_t helpers_ = 0;
+  std::uint64_t round_ = 0;  // counts the steps whose tasks were run
+  std::condition_variable calls_done_;
+  bool has_loaded_writes_ = false;
+  std::unordered_set<std::string> written_tasks_;
+
+  SaveQueue saves_;
+
+  // Delta channels; see save.cpp.
+  std::vector<Index> forced_snapshots_;
+  std::vector<Pending> resume_loaded_;
+  std::unordered_set<std::string> reapplied_;
+  struct ExitWrite {
+    std::int64_t step;
+    std::string task_id;
+    std::string task_path;
+    Write write;
+  };
+  std::vector<ExitWrite> exit_writes_;
+  std::vector<std::pair<std::string, Index>> stored_delta_writes_;
+  std::vector<Write> exit_command_writes_;
+  std::optional<std::int64_t> exit_first_step_;
+  void force_snapshot(Index channel);
+  void force_pending(const std::vector<Pending>& writes);
+  void note_step_deltas();
+
+  // The result: the state when it was last worth an event, and open questions.
+  Value latest_;
+  bool latest_is_current_ = false;
+  bool has_latest_ = false;
+  std::vector<Interrupt> interrupts_;
+
+  std::atomic<bool> has_ended_{false};  // for run()
+};
+
+// Runs a loop to its end; resumes whoever awaits it.
+struct LoopAwaiter {
+  explicit LoopAwaiter(std::shared_ptr<Loop> run) : loop(std::move(run)) {}
+
+  std::shared_ptr<Loop> loop;
+  std::exception_ptr error;
+  // 0: neither has happened, 1: the run has ended, 2: the awaiter is suspended.
+  std::atomic<int> state{0};
+
+  bool await_ready() const noexcept { return false; }
+  bool await_suspend(std::coroutine_handle<> awaiter);
+  Value await_resume() const;
+};
+
+}  // namespace clew::pregel

@@ -1,0 +1,95 @@
+// Graphs inside tasks.
+#include <algorithm>
+
+#include "pregel/loop.hpp"
+#include "pregel/state_access.hpp"
+
+namespace clew::pregel {
+
+std::string namespace_without_ids(std::string_view ns) {
+  std::string result;
+  while (!ns.empty()) {
+    const std::string_view segment = ns.substr(0, ns.find(kNamespaceSeparator));
+    ns.remove_prefix(std::min(ns.size(), segment.size() + 1));
+    if (!result.empty()) result += kNamespaceSeparator;
+    result += segment.substr(0, segment.find(kNamespaceEnd));
+  }
+  return result;
+}
+
+bool LoopAwaiter::await_suspend(std::coroutine_handle<> awaiter) {
+  // The run may end before start() returns, and in another thread; whichever of
+  // the two comes second lets the awaiter go on.
+  loop->start([this, awaiter](std::exception_ptr outcome) {
+    error = std::move(outcome);
+    if (state.exchange(1, std::memory_order_acq_rel) == 2) awaiter.resume();
+  });
+  return state.exchange(2, std::memory_order_acq_rel) != 1;
+}
+
+Value LoopAwaiter::await_resume() const {
+  if (error) std::rethrow_exception(error);
+  return loop->result();
+}
+
+Scope Loop::scope_for(TaskRun& task, const Graph& child) {
+  Scope scope;
+  scope.config = scope_.config;
+  scope.config.checkpoint_ns = task.checkpoint_ns();
+  scope.config.checkpoint_id.clear();
+  const Value& map = scope_.config.checkpoint_map;
+  scope.config.checkpoint_map =
+      (map.is_null() ? object() : map).set(scope_.config.checkpoint_ns, checkpoint_id());
+  scope.config.interrupt_before.clear();
+  scope.config.interrupt_after.clear();
+  scope.config.output_keys.clear();
+  scope.parent = &task;
+  scope.store = scope_.store;
+  if (scope_.sink && scope_.sink->subgraphs) scope.sink = scope_.sink;
+  scope.durability = scope_.durability;
+  scope.metadata = task_metadata(task);
+  scope.resuming = task.is_retry ? std::optional(true) : scope_.resuming;
+  scope.replay = scope_.replay;
+  scope.resume_map = scope_.resume_map;
+  switch (child.options.subgraph_persistence) {
+    case SubgraphPersistence::off: break;
+    case SubgraphPersistence::own:
+      scope.config.checkpoint_ns = namespace_without_ids(scope.config.checkpoint_ns);
+      [[fallthrough]];
+    case SubgraphPersistence::inherit: scope.checkpointer = scope_.checkpointer; break;
+  }
+  return scope;
+}
+
+Task<Value> Loop::run_subgraph(TaskRun& task) {
+  const std::shared_ptr<const Graph> child = task.body().subgraph->shared();
+  LoopAwaiter run(std::make_shared<Loop>(child, scope_for(task, *child), task.input));
+  Value result = co_await run;
+  co_return result;
+}
+
+std::optional<Value> Loop::take_null_resume() {
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto pending = pending_.begin(); pending != pending_.end(); ++pending) {
+      if (pending->task_id != kNullTaskId || !pending->write.is(kResume)) continue;
+      Value answer = pending->write.value;
+      pending_.erase(pending);
+      return answer;
+    }
+  }
+  return scope_.parent ? scope_.parent->loop.take_null_resume() : std::nullopt;
+}
+
+const std::string& Loop::task_id(TaskRun& task) {
+  static const std::string kNobodyAsks;
+  return scope_.checkpointer || scope_.sink ? task.id() : kNobodyAsks;
+}
+
+const std::string& Loop::checkpoint_id() {
+  const std::lock_guard lock(id_mutex_);
+  if (checkpoint_.id.empty()) checkpoint_.id = clew::checkpoint_id(step_ - 1);
+  return checkpoint_.id;
+}
+
+}  // namespace clew::pregel

@@ -1,0 +1,411 @@
+// What a run stores: the writes of tasks as they finish, a checkpoint after
+// every step, or everything at the end under durability `exit`.
+#include <algorithm>
+
+#include <clew/time.hpp>
+
+#include "channels/stored_history.hpp"
+#include "pregel/loop.hpp"
+#include "pregel/state_access.hpp"
+#include "pregel/task_status.hpp"
+
+namespace clew::pregel {
+namespace {
+
+constexpr std::string_view kCounters = "counters_since_delta_snapshot";
+// A delta channel that is never written to still gets a snapshot now and then,
+// so that rebuilding it looks at a bounded number of checkpoints.
+constexpr std::int64_t kMaxStepsWithoutSnapshot = 5000;
+
+std::string now_text() {
+  return format_time(
+      std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now()));
+}
+
+bool is_special(const Write& write) {
+  return write.index == kUnknown && write_index(write.name(), 0) < 0;
+}
+
+// Of several writes to one control channel the last counts.
+std::vector<Write> deduplicated(std::vector<Write> writes) {
+  if (!std::all_of(writes.begin(), writes.end(), is_special)) return writes;
+  std::vector<Write> last;
+  for (Write& write : writes) {
+    const auto same_channel = [&](const Write& other) { return other.name() == write.name(); };
+    const auto earlier = std::find_if(last.begin(), last.end(), same_channel);
+    if (earlier == last.end()) {
+      last.push_back(std::move(write));
+    } else {
+      *earlier = std::move(write);
+    }
+  }
+  return last;
+}
+
+}  // namespace
+
+std::function<Value(const Value&)> Loop::next_version() const {
+  if (Checkpointer* saver = scope_.checkpointer.get()) {
+    return [saver](const Value& current) { return saver->next_version(current); };
+  }
+  return [](const Value& current) { return Value(current.is_null() ? 1 : current.as_int() + 1); };
+}
+
+// Writes ----------------------------------------------------------------------
+
+// A Send may carry state along; what is never stored is taken out of it.
+Value Loop::sanitized(const Write& write) const {
+  if (write.index != graph_->tasks_channel || !is_send(write.value)) return write.value;
+  Send send = write.value.get<Send>();
+  if (!send.arg.is_object()) return write.value;
+  for (Index index = 0; index < graph_->channels.size(); ++index) {
+    const ChannelInfo& channel = graph_->channels[index];
+    if (channel.channel->is_untracked()) send.arg = send.arg.erase(channel.name);
+  }
+  return send;
+}
+
+void Loop::save_writes(const std::string& task_id, const std::string& task_path,
+                       std::span<const Write> writes, const std::string& checkpoint_id) {
+  std::vector<ChannelWrite> stored;
+  stored.reserve(writes.size());
+  for (const Write& write : writes) {
+    if (write.index != kUnknown && graph_->channels[write.index].channel->is_untracked()) continue;
+    stored.push_back(
+        {std::string(write.name()), graph_->has_untracked ? sanitized(write) : write.value});
+  }
+  if (stored.empty()) return;
+  saves_.put_writes({scope_.config.thread_id, scope_.config.checkpoint_ns, checkpoint_id},
+                    std::move(stored), task_id, task_path);
+}
+
+void Loop::put_writes(TaskRun* task, const std::string& task_id, std::vector<Write> writes,
+                      bool cached) {
+  if (writes.empty()) return;
+  writes = deduplicated(std::move(writes));
+  const bool is_null_task = task_id == kNullTaskId;
+  std::vector<Write> to_save;
+  {
+    const std::lock_guard lock(mutex_);
+    written_tasks_.insert(task_id);
+    if (is_null_task) {
+      // Writes of the null task add up. Savers key them by position, so those
+      // that may be replaced come last.
+      std::erase_if(pending_, [&](const Pending& pending) {
+        return pending.task_id == task_id && is_special(pending.write);
+      });
+      std::stable_partition(writes.begin(), writes.end(),
+                            [](const Write& write) { return !is_special(write); });
+      for (const Pending& pending : pending_) {
+        if (pending.task_id == task_id) to_save.push_back(pending.write);
+      }
+    } else if (has_loaded_writes_) {
+      std::erase_if(pending_, [&](const Pending& pending) { return pending.task_id == task_id; });
+    }
+    for (const Write& write : writes) pending_.push_back({task_id, write});
+  }
+  if (scope_.checkpointer && scope_.durability != Durability::exit) {
+    to_save.insert(to_save.end(), writes.begin(), writes.end());
+    save_writes(task_id, task ? task->path_text() : std::string(), to_save, checkpoint_.id);
+  }
+  if (!task) return;
+  output_writes(*task, writes, cached);
+  store_in_cache(*task, writes, cached);
+}
+
+void Loop::store_in_cache(TaskRun& task, std::span<const Write> writes, bool cached) {
+  Cache* cache = graph_->options.cache.get();
+  if (cached || !cache || scope_.parent || !task.cache_policy()) return;
+  const bool has_finished = std::none_of(writes.begin(), writes.end(), [](const Write& write) {
+    return write.is(kInterrupt) || write.is(kError);
+  });
+  if (!has_finished) return;
+  std::vector<ChannelWrite> result;
+  for (const Write& write : task.writes) result.push_back({std::string(write.name()), write.value});
+  cache->set(cache_namespace(task), cache_key(task), std::move(result), task.cache_policy()->ttl);
+}
+
+// Checkpoints -----------------------------------------------------------------
+
+void Loop::put_checkpoint(std::string_view source) {
+  Value counters = count_updates();
+  metadata_ =
+      object({{"source", source},
+              {"step", step_},
+              {"parents",
+               scope_.config.checkpoint_map.is_null() ? object() : scope_.config.checkpoint_map}});
+  if (!counters.empty()) metadata_ = metadata_.set(kCounters, counters);
+  checkpoint_.v = kCheckpointVersion;
+  checkpoint_.id = scope_.checkpointer ? clew::checkpoint_id(step_) : std::string();
+  if (scope_.checkpointer && scope_.durability != Durability::exit) {
+    save_checkpoint(channels_to_snapshot(counters));
+  }
+  ++step_;
+}
+
+void Loop::put_final_checkpoint() {
+  if (checkpoint_.id == loaded_id_) return;  // nothing happened since it was loaded
+  save_checkpoint(channels_to_snapshot(metadata_[kCounters]));
+}
+
+void Loop::save_checkpoint(std::vector<Index> snapshots) {
+  for (Index index : forced_snapshots_) {
+    if (std::find(snapshots.begin(), snapshots.end(), index) == snapshots.end()) {
+      snapshots.push_back(index);
+    }
+  }
+  forced_snapshots_.clear();
+  set_counters(snapshots);
+  bump_unwritten(snapshots);
+
+  CheckpointPut put;
+  put.key = {scope_.config.thread_id, scope_.config.checkpoint_ns, saved_id_};
+  put.new_versions = state_.commit_versions();
+  put.metadata = checkpoint_metadata(metadata_, scope_.metadata);
+  put.expected_head = expected_head_;
+  checkpoint_.ts = now_text();
+  put.checkpoint.v = checkpoint_.v;
+  put.checkpoint.id = checkpoint_.id;
+  put.checkpoint.ts = checkpoint_.ts;
+  put.checkpoint.channel_versions = state_.channel_versions();
+  put.checkpoint.versions_seen = state_.versions_seen();
+  put.checkpoint.updated_channels = updated_ ? state_.updated_channels(*updated_) : Value();
+  put.checkpoint.channel_values = scope_.checkpointer->stores_all_values()
+                                      ? state_.all_channel_values()
+                                      : state_.channel_values(put.new_versions);
+  for (Index index : snapshots) {
+    put.checkpoint.channel_values = put.checkpoint.channel_values.set(
+        graph_->channels[index].name,
+        make_extension(ExtensionCode::delta_snapshot, state_.get(index)));
+  }
+  if (graph_->has_untracked) sanitize_sends(put.checkpoint.channel_values);
+  previous_id_ = saved_id_.empty() ? std::nullopt : std::optional(saved_id_);
+  saved_id_ = checkpoint_.id;
+  if (expected_head_) expected_head_ = checkpoint_.id;
+  saves_.put(std::move(put));
+}
+
+void Loop::sanitize_sends(Value& channel_values) const {
+  const Value* sends = channel_values.find(kTasks);
+  if (!sends) return;
+  ListBuilder clean;
+  for (const Value& send : *sends) {
+    clean.push_back(sanitized(graph_->write_to(kTasks, send)));
+  }
+  channel_values = channel_values.set(kTasks, std::move(clean).build());
+}
+
+// Delta channels --------------------------------------------------------------
+
+// Updates and steps since the last snapshot of each delta channel, this step included.
+Value Loop::count_updates() const {
+  if (graph_->snapshot_channels.empty()) return object();
+  ObjectBuilder counters;
+  for (Index index : graph_->snapshot_channels) {
+    const std::string& name = graph_->channels[index].name;
+    const Value& before = metadata_[kCounters][name];
+    const bool is_updated =
+        updated_ && std::find(updated_->begin(), updated_->end(), index) != updated_->end();
+    const std::int64_t updates = before.is_list() ? before[0].as_int() : 0;
+    const std::int64_t steps = before.is_list() ? before[1].as_int() : 0;
+    counters.set(name, list({updates + (is_updated ? 1 : 0), steps + 1}));
+  }
+  return std::move(counters).build();
+}
+
+std::vector<Index> Loop::channels_to_snapshot(const Value& counters) const {
+  std::vector<Index> due;
+  for (Index index : graph_->snapshot_channels) {
+    const ChannelInfo& channel = graph_->channels[index];
+    const Value& count = counters[channel.name];
+    if (!count.is_list() || state_.version(index).is_null()) continue;
+    if (count[0].as_int() >= channel.snapshots->snapshot_frequency() ||
+        count[1].as_int() >= kMaxStepsWithoutSnapshot) {
+      due.push_back(index);
+    }
+  }
+  return due;
+}
+
+// The counters of what gets a snapshot now start anew.
+void Loop::set_counters(const std::vector<Index>& snapshots) {
+  Value counters = metadata_[kCounters];
+  if (counters.is_null()) return;
+  for (Index index : snapshots) counters = counters.erase(graph_->channels[index].name);
+  metadata_ = counters.empty() ? metadata_.erase(kCounters) : metadata_.set(kCounters, counters);
+}
+
+// Values are stored by version, so a snapshot of a channel that was not written
+// needs a new one. It must not wake anybody: whoever had seen the old version
+// counts as having seen the new one, and what was really read is kept aside.
+void Loop::bump_unwritten(const std::vector<Index>& snapshots) {
+  Value seen = state_.versions_seen();
+  Value marks = seen[kSnapshotBumps];
+  for (Index index : snapshots) {
+    const ChannelInfo& channel = graph_->channels[index];
+    const Value old = state_.version(index);
+    if (!old.is_null() && state_.has_moved(index)) continue;
+    const Value bumped = next_version()(old);
+    state_.bump(index, bumped);
+    if (old.is_null()) {
+      for (Index node : channel.triggers) {
+        const std::string& name = graph_->nodes[node].name;
+        if (!seen.contains(name)) seen = seen.set(name, object());
+      }
+    }
+    Value advanced_seen = seen;
+    for (auto [node, versions] : seen.items()) {
+      if (node == kSnapshotBumps) continue;
+      const Value* read = versions.find(channel.name);
+      if (old.is_null() ? read != nullptr : (!read || *read != old)) continue;
+      const std::string advanced = std::string(node) + "|" + channel.name;
+      if (!old.is_null() && marks[advanced] != old) {
+        marks = marks.set(std::string(node) + ":" + channel.name, old);
+      }
+      marks = marks.set(advanced, bumped);
+      advanced_seen = advanced_seen.set(node, versions.set(channel.name, bumped));
+    }
+    seen = advanced_seen;
+  }
+  if (!marks.empty()) seen = seen.set(kSnapshotBumps, marks);
+  state_.set_versions_seen(std::move(seen));
+}
+
+Value versions_seen_without_bumps(const Value& versions_seen) {
+  const Value* marks = versions_seen.find(kSnapshotBumps);
+  if (!marks) return versions_seen;
+  ObjectBuilder undone;
+  for (auto [node, seen] : versions_seen.items()) {
+    if (node == kSnapshotBumps) continue;
+    ObjectBuilder read;
+    for (auto [channel, version] : seen.items()) {
+      const Value* advanced = marks->find(std::string(node) + "|" + std::string(channel));
+      const Value* real = marks->find(std::string(node) + ":" + std::string(channel));
+      if (!advanced || *advanced != version) {
+        read.set(channel, version);
+      } else if (real) {
+        read.set(channel, *real);
+      }
+    }
+    undone.set(node, std::move(read).build());
+  }
+  return std::move(undone).build();
+}
+
+// Before the step's writes are applied: which delta channels must start anew,
+// and, under durability `exit`, what was written to them.
+void Loop::note_step_deltas() {
+  if (graph_->snapshot_channels.empty()) return;
+  const auto is_delta = [this](const Write& write) {
+    return write.index != kUnknown && graph_->channels[write.index].snapshots;
+  };
+  for (const auto& task : tasks_) {
+    for (const Write& write : task->writes) {
+      if (is_delta(write) && overwritten(write.value)) force_snapshot(write.index);
+    }
+  }
+  std::erase_if(resume_loaded_,
+                [this](const Pending& pending) { return reapplied_.contains(pending.task_id); });
+  force_pending(resume_loaded_);
+  resume_loaded_.clear();
+  if (scope_.durability != Durability::exit || !scope_.checkpointer) return;
+
+  const bool is_first = !exit_first_step_;
+  if (is_first) {
+    exit_first_step_ = step_;
+    for (const Write& write : exit_command_writes_) {
+      exit_writes_.push_back({step_, std::string(kNullTaskId), "", write});
+    }
+  }
+  for (const Pending& pending : pending_) {
+    if (!is_delta(pending.write)) continue;
+    const bool is_stored =
+        pending.task_id == kNullTaskId ||
+        std::find(stored_delta_writes_.begin(), stored_delta_writes_.end(),
+                  std::pair(pending.task_id, pending.write.index)) != stored_delta_writes_.end();
+    if (is_first && is_stored) continue;
+    const auto task = tasks_by_id_.find(pending.task_id);
+    exit_writes_.push_back({step_, pending.task_id,
+                            task == tasks_by_id_.end() ? "" : task->second->path_text(),
+                            pending.write});
+  }
+}
+
+// Durability `exit` -----------------------------------------------------------
+
+// The run's writes to delta channels go to the checkpoint it started from, or
+// on a new thread to a stub, so that they can be replayed from there.
+void Loop::put_exit_delta_writes() {
+  if (exit_writes_.empty()) return;
+  if (has_parent_ && !loaded_latest_) {
+    for (const ExitWrite& write : exit_writes_) force_snapshot(write.write.index);
+  }
+  const std::vector<Index> due = channels_to_snapshot(metadata_[kCounters]);
+  std::erase_if(exit_writes_, [&](const ExitWrite& write) {
+    const auto contains = [&](const std::vector<Index>& channels) {
+      return std::find(channels.begin(), channels.end(), write.write.index) != channels.end();
+    };
+    return contains(due) || contains(forced_snapshots_);
+  });
+  if (exit_writes_.empty()) return;
+  if (!has_parent_) put_stub();
+
+  std::vector<std::pair<std::string, std::string>> order;  // task id, path
+  std::vector<std::vector<Write>> grouped;
+  for (const ExitWrite& write : exit_writes_) {
+    std::pair<std::string, std::string> key;
+    if (write.task_id == kNullTaskId) {
+      key = {exit_delta_task_id(write.step, write.task_id), ""};
+    } else if (write.step == exit_first_step_) {
+      key = {exit_delta_task_id(write.step, write.task_id), write.task_path};
+    } else {
+      key = {exit_delta_late_task_id(write.step, write.task_id),
+             exit_delta_late_task_path(write.step, write.task_path)};
+    }
+    const auto found = std::find(order.begin(), order.end(), key);
+    if (found == order.end()) {
+      order.push_back(std::move(key));
+      grouped.push_back({write.write});
+    } else {
+      grouped[static_cast<std::size_t>(found - order.begin())].push_back(write.write);
+    }
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    save_writes(order[i].first, order[i].second, grouped[i], loaded_id_);
+  }
+}
+
+void Loop::put_stub() {
+  CheckpointPut stub;
+  stub.key = {scope_.config.thread_id, scope_.config.checkpoint_ns, {}};
+  stub.checkpoint.id = loaded_id_;
+  stub.checkpoint.ts = now_text();
+  stub.checkpoint.channel_values = object();
+  stub.checkpoint.channel_versions = object();
+  stub.checkpoint.versions_seen = object();
+  stub.metadata = checkpoint_metadata(Value{{"step", -2}}, scope_.metadata);
+  stub.new_versions = object();
+  stub.expected_head = expected_head_;
+  if (expected_head_) expected_head_ = loaded_id_;
+  saved_id_ = loaded_id_;
+  saves_.put(std::move(stub));
+}
+
+// The writes of an unfinished step, which no checkpoint holds yet.
+void Loop::put_exit_writes() {
+  std::vector<std::string> order;
+  std::unordered_map<std::string, std::vector<Write>> by_task;
+  for (const Pending& pending : pending_) {
+    if (!written_tasks_.contains(pending.task_id)) continue;
+    auto& writes = by_task[pending.task_id];
+    if (writes.empty()) order.push_back(pending.task_id);
+    writes.push_back(pending.write);
+  }
+  for (const std::string& task_id : order) {
+    const auto task = tasks_by_id_.find(task_id);
+    save_writes(task_id, task == tasks_by_id_.end() ? "" : task->second->path_text(),
+                by_task[task_id], checkpoint_.id);
+  }
+}
+
+}  // namespace clew::pregel

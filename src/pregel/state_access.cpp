@@ -1,0 +1,376 @@
+#include "pregel/state_access.hpp"
+
+#include <algorithm>
+
+#include "pregel/loop.hpp"
+#include "pregel/task_view.hpp"
+
+namespace clew::pregel {
+
+Config checkpoint_config(const CheckpointKey& key, const Value& metadata) {
+  Config config;
+  config.thread_id = key.thread_id;
+  config.checkpoint_ns = key.checkpoint_ns;
+  config.checkpoint_id = key.checkpoint_id;
+  const Value& parents = metadata["parents"];
+  if (parents.is_object() && !parents.empty()) {
+    config.checkpoint_map = parents.set(key.checkpoint_ns, key.checkpoint_id);
+  }
+  return config;
+}
+
+// A loop that stands at the checkpoint and is never started.
+std::shared_ptr<Loop> StateAccess::open(const Config& config,
+                                        const std::optional<CheckpointTuple>& saved) const {
+  Scope scope;
+  scope.checkpointer = saver_;
+  scope.durability = Durability::sync;
+  scope.store = graph_->options.store;
+  auto loop = std::make_shared<Loop>(graph_, std::move(scope), Value());
+  loop->scope_.config = config;
+  loop->metadata_ = Value{{"step", -1}};
+  if (saved) loop->adopt(*saved);
+  loop->updated_.reset();
+  const Value& step = loop->metadata_["step"];
+  loop->step_ = (step.is_int() ? step.as_int() : -1) + 1;
+  loop->stop_ = loop->step_ + 2;
+  return loop;
+}
+
+// Snapshots -------------------------------------------------------------------
+
+namespace {
+
+std::vector<TaskWrites> in_order(std::span<TaskRun* const> tasks) {
+  std::vector<TaskRun*> order(tasks.begin(), tasks.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](TaskRun* a, TaskRun* b) { return path_less(*a, *b); });
+  std::vector<TaskWrites> writes;
+  for (TaskRun* task : order) writes.push_back(task->as_writes());
+  return writes;
+}
+
+}  // namespace
+
+StateSnapshot StateAccess::snapshot(const Config& config,
+                                    const std::optional<CheckpointTuple>& saved, bool live,
+                                    bool recurse) const {
+  StateSnapshot snapshot;
+  snapshot.values = object();
+  snapshot.config = config;
+  if (!saved) return snapshot;
+  const std::shared_ptr<Loop> loop = open(config, saved);
+  loop->scope_.config.checkpoint_ns = saved->key.checkpoint_ns;
+  const std::vector<std::unique_ptr<TaskRun>> tasks = loop->prepare_tasks();
+
+  for (const auto& task : tasks) {
+    TaskOutcome outcome = task_outcome(*graph_, task->id(), saved->pending_writes);
+    SnapshotTask entry;
+    entry.id = task->id();
+    entry.name = task->name;
+    entry.path = task->path();
+    entry.error = outcome.error;
+    if (!live || !outcome.is_finished) entry.interrupts = outcome.interrupts;
+    entry.result = outcome.result;
+    if (!task->node->subgraphs.empty()) {
+      Config child;
+      child.thread_id = saved->key.thread_id;
+      child.checkpoint_ns = task->checkpoint_ns();
+      if (recurse) {
+        const CompiledGraph graph(task->node->subgraphs.front());
+        entry.state =
+            std::make_shared<const StateSnapshot>(subgraph_state(graph.shared(), saver_, child));
+      }
+      entry.state_config = std::move(child);
+    }
+    if (live && outcome.is_finished) task->writes = std::move(outcome.writes);
+    snapshot.interrupts.insert(snapshot.interrupts.end(), entry.interrupts.begin(),
+                               entry.interrupts.end());
+    snapshot.tasks.push_back(std::move(entry));
+    if (task->writes.empty()) snapshot.next.push_back(task->name);
+  }
+
+  std::vector<Write> null_writes;
+  for (const auto& pending : loop->pending_) {
+    if (pending.task_id == kNullTaskId) null_writes.push_back(pending.write);
+  }
+  if (!null_writes.empty()) {
+    const TaskWrites input{Value(kInput), null_writes, {}, false};
+    loop->state_.apply({&input, 1}, nullptr);
+  }
+  std::vector<TaskRun*> finished;
+  for (const auto& task : tasks) {
+    if (!task->writes.empty()) finished.push_back(task.get());
+  }
+  if (!finished.empty()) loop->state_.apply(in_order(finished), nullptr);
+
+  snapshot.values = loop->state_.read(graph_->stream, loop->step_, loop->stop_);
+  snapshot.config = checkpoint_config(saved->key, saved->metadata);
+  snapshot.metadata = saved->metadata;
+  snapshot.created_at = saved->checkpoint.ts;
+  if (!saved->parent_id.empty()) {
+    CheckpointKey parent = saved->key;
+    parent.checkpoint_id = saved->parent_id;
+    snapshot.parent_config = checkpoint_config(parent, saved->metadata);
+  }
+  return snapshot;
+}
+
+StateSnapshot subgraph_state(const std::shared_ptr<const Graph>& graph,
+                             const std::shared_ptr<Checkpointer>& saver, Config config) {
+  if (graph->options.subgraph_persistence == SubgraphPersistence::own) {
+    config.checkpoint_ns = namespace_without_ids(config.checkpoint_ns);
+  }
+  const auto saved =
+      saver->get_tuple({config.thread_id, config.checkpoint_ns, config.checkpoint_id});
+  return StateAccess(graph, saver).snapshot(config, saved, config.checkpoint_id.empty(), true);
+}
+
+// Updates ---------------------------------------------------------------------
+
+struct StateAccess::Base {
+  std::optional<CheckpointTuple> saved;
+  bool is_superseded = false;  // the thread moved past it: the update is a fork
+  bool is_first = true;        // of several super-steps
+  std::int64_t step = -1;
+};
+
+Config StateAccess::update(const Config& config, std::span<const StateUpdate> updates,
+                           bool is_first) const {
+  Base base;
+  base.is_first = is_first;
+  const CheckpointKey key{config.thread_id, config.checkpoint_ns, config.checkpoint_id};
+  base.saved = saver_->get_tuple(key);
+  const auto latest = config.checkpoint_id.empty()
+                          ? base.saved
+                          : saver_->get_tuple({key.thread_id, key.checkpoint_ns, {}});
+  base.is_superseded = base.saved && latest && latest->checkpoint.id != base.saved->checkpoint.id;
+  if (base.saved && base.saved->metadata["step"].is_int()) {
+    base.step = base.saved->metadata["step"].as_int();
+  }
+  const std::shared_ptr<Loop> loop = open(config, base.saved);
+  loop->expected_head_ = latest ? latest->checkpoint.id : std::string();
+  if (!base.saved) loop->checkpoint_.id = clew::checkpoint_id(-2);
+  if (is_first) loop->force_pending(loop->pending_);
+
+  const StateUpdate& first = updates.front();
+  const auto expect_one = [&](const char* what) {
+    if (updates.size() > 1) throw InvalidUpdateError(std::string("only one update can ") + what);
+  };
+  if (first.values.is_null() && first.as_node == kEnd) {
+    expect_one("clear the tasks of a thread");
+    return clear_tasks(*loop, base);
+  }
+  if (first.as_node == kInput) {
+    expect_one("be given as input");
+    return update_as_input(*loop, base, first.values);
+  }
+  if (first.as_node == "__copy__") {
+    expect_one("copy a checkpoint");
+    return copy(*loop, base, first.values);
+  }
+  return update_as_nodes(*loop, base, updates);
+}
+
+// Makes the checkpoint that the update results in.
+Config StateAccess::save(Loop& loop, const Base& base, std::string_view source,
+                         std::int64_t id_step, std::int64_t step,
+                         const std::vector<Index>& updated) const {
+  constexpr std::string_view kCounters = "counters_since_delta_snapshot";
+  loop.updated_ = updated;
+  const Value counters = base.saved ? loop.count_updates() : object();
+  const Value parents = base.saved ? base.saved->metadata["parents"] : Value();
+  loop.metadata_ = object(
+      {{"source", source}, {"step", step}, {"parents", parents.is_object() ? parents : object()}});
+  if (!counters.empty()) loop.metadata_ = loop.metadata_.set(kCounters, counters);
+  std::vector<Index> snapshots;
+  if (base.saved) {
+    snapshots = loop.channels_to_snapshot(counters);
+  } else {
+    for (Index index : graph_->snapshot_channels) {
+      if (!loop.state_.version(index).is_null()) snapshots.push_back(index);
+    }
+  }
+  loop.updated_.reset();
+  loop.checkpoint_.v = kCheckpointVersion;
+  loop.checkpoint_.id = clew::checkpoint_id(id_step);
+  loop.save_checkpoint(std::move(snapshots));
+  CheckpointKey key{loop.scope_.config.thread_id, loop.scope_.config.checkpoint_ns,
+                    loop.checkpoint_.id};
+  return checkpoint_config(key, base.saved ? base.saved->metadata : Value());
+}
+
+// On the newest checkpoint an update is also on record as writes of the step it
+// takes part in; a fork leaves the checkpoint it starts from as it is.
+void StateAccess::store_writes(Loop& loop, const Base& base, const std::string& task_id,
+                               const std::string& task_path, std::span<const Write> writes) const {
+  if (!base.saved || writes.empty()) return;
+  if (base.is_first && base.is_superseded) {
+    for (const Write& write : writes) {
+      if (write.index != kUnknown && graph_->channels[write.index].snapshots) {
+        loop.force_snapshot(write.index);
+      }
+    }
+    return;
+  }
+  loop.save_writes(task_id, task_path, writes, base.saved->checkpoint.id);
+}
+
+Config StateAccess::clear_tasks(Loop& loop, const Base& base) const {
+  std::vector<Index> updated;
+  if (base.saved) {
+    const std::vector<std::unique_ptr<TaskRun>> tasks = loop.prepare_tasks();
+    std::vector<Write> null_writes;
+    for (const auto& pending : loop.pending_) {
+      if (pending.task_id == kNullTaskId) null_writes.push_back(pending.write);
+    }
+    if (!null_writes.empty()) {
+      const TaskWrites input{Value(kInput), null_writes, {}, false};
+      updated = loop.state_.apply({&input, 1}, loop.next_version());
+    }
+    std::vector<TaskRun*> all;
+    for (const auto& task : tasks) {
+      task->writes = task_outcome(*graph_, task->id(), base.saved->pending_writes).writes;
+      all.push_back(task.get());
+    }
+    const std::vector<Index> cleared = loop.state_.apply(in_order(all), loop.next_version());
+    updated.insert(updated.end(), cleared.begin(), cleared.end());
+  }
+  return save(loop, base, "update", base.step, base.step + 1, updated);
+}
+
+Config StateAccess::update_as_input(Loop& loop, const Base& base, const Value& values) const {
+  if (values.is_null()) throw InvalidUpdateError("there is no input to write");
+  const std::vector<Write> writes{
+      {graph_->channels[graph_->start_channel].key, values, graph_->start_channel}};
+  store_writes(loop, base, input_writes_id(Uuid::parse(loop.checkpoint_.id)), "", writes);
+  const TaskWrites input{Value(kInput), writes, {}, false};
+  const std::vector<Index> updated = loop.state_.apply({&input, 1}, loop.next_version());
+  const std::int64_t step = base.saved ? base.step + 1 : -1;
+  return save(loop, base, "input", step, step, updated);
+}
+
+// A sibling of the checkpoint, under the same parent; then, if there are
+// updates, a step on top of it that keeps the tasks' ids.
+Config StateAccess::copy(Loop& loop, const Base& base, const Value& values) const {
+  if (!base.saved) throw InvalidUpdateError("there is no checkpoint to copy");
+  CheckpointPut put;
+  put.key = {base.saved->key.thread_id, base.saved->key.checkpoint_ns, base.saved->parent_id};
+  put.checkpoint = base.saved->checkpoint;
+  put.checkpoint.v = kCheckpointVersion;
+  put.checkpoint.id = clew::checkpoint_id(base.step);
+  put.checkpoint.updated_channels = {};
+  const Value& parents = base.saved->metadata["parents"];
+  put.metadata = object({{"source", "fork"},
+                         {"step", base.step + 1},
+                         {"parents", parents.is_object() ? parents : object()}});
+  if (const Value* counters = base.saved->metadata.find("counters_since_delta_snapshot")) {
+    put.metadata = put.metadata.set("counters_since_delta_snapshot", *counters);
+  }
+  put.new_versions = object();
+  put.expected_head = loop.expected_head_;
+  saver_->put({&put, 1});
+  CheckpointKey key = put.key;
+  key.checkpoint_id = put.checkpoint.id;
+  Config copied = checkpoint_config(key, base.saved->metadata);
+  if (!values.is_list() || values.empty()) return copied;
+
+  CheckpointTuple tuple{key, put.checkpoint, put.metadata, put.key.checkpoint_id,
+                        base.saved->pending_writes};
+  const std::shared_ptr<Loop> next = open(copied, tuple);
+  std::unordered_map<std::string, std::vector<std::string>> task_ids;
+  for (const auto& task : next->prepare_tasks()) task_ids[task->name].push_back(task->id());
+  std::vector<std::string> order;
+  std::unordered_map<std::string, std::vector<StateUpdate>> by_node;
+  for (const Value& item : values) {
+    if (!item.is_list() || item.size() < 2) {
+      throw InvalidUpdateError("updates of a copy are [values, node] pairs");
+    }
+    const std::string node = item.get<std::string>(1);
+    std::vector<StateUpdate>& updates = by_node[node];
+    if (updates.empty()) order.push_back(node);
+    const std::vector<std::string>& ids = task_ids[node];
+    updates.push_back({item[0], node, updates.size() < ids.size() ? ids[updates.size()] : ""});
+  }
+  std::vector<StateUpdate> all;
+  for (const std::string& node : order) {
+    std::move(by_node[node].begin(), by_node[node].end(), std::back_inserter(all));
+  }
+  return update(copied, all, false);
+}
+
+// The node that ran last: what an update without as_node acts for.
+std::string StateAccess::infer_node(Loop& loop) const {
+  if (graph_->nodes.size() == 1) return graph_->nodes.front().name;
+  const Value seen = versions_seen_without_bumps(loop.state_.versions_seen());
+  std::vector<std::pair<Value, std::string>> by_version;
+  bool has_run = false;
+  for (auto [node, versions] : seen.items()) {
+    for (auto [channel, version] : versions.items()) {
+      has_run = true;
+      if (graph_->find_node(node) != kUnknown) by_version.emplace_back(version, node);
+    }
+  }
+  if (!has_run) return START;
+  std::sort(by_version.begin(), by_version.end());
+  const std::size_t count = by_version.size();
+  if (count == 1 || (count > 1 && by_version[count - 1].first != by_version[count - 2].first)) {
+    return by_version.back().second;
+  }
+  throw AmbiguousUpdateError(
+      "several nodes could have made this update; say which with as_node(\"...\")");
+}
+
+Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
+                                    std::span<const StateUpdate> updates) const {
+  std::unordered_map<std::string, std::vector<std::string>> prepared;  // node -> task ids
+  if (base.saved) {
+    for (const auto& task : loop.prepare_tasks()) prepared[task->name].push_back(task->id());
+    for (auto& [node, ids] : prepared) std::reverse(ids.begin(), ids.end());
+  }
+  std::vector<std::unique_ptr<TaskRun>> tasks;
+  std::vector<std::string> task_ids;
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    const StateUpdate& update = updates[i];
+    if (update.as_node.empty() && updates.size() > 1) {
+      throw InvalidUpdateError("each of several updates must say as_node");
+    }
+    const std::string name = update.as_node.empty() ? infer_node(loop) : update.as_node;
+    const Index node = graph_->find_node(name);
+    if (node == kUnknown) throw UnknownNodeError("node '" + name + "' does not exist");
+    auto task = std::make_unique<TaskRun>(loop, TaskKind::pull);
+    task->node = &graph_->nodes[node];
+    task->name = name;
+    std::vector<std::string>& ids = prepared[name];
+    if (!update.task_id.empty()) {
+      task_ids.push_back(update.task_id);
+    } else if (!ids.empty()) {
+      task_ids.push_back(std::move(ids.back()));
+      ids.pop_back();
+    } else {
+      task_ids.push_back(
+          update_task_id(Uuid::parse(loop.checkpoint_.id), static_cast<std::int64_t>(i)));
+    }
+    loop.write_result(*task->node, update.values, *task, task->writes);
+    tasks.push_back(std::move(task));
+  }
+
+  std::vector<Index> updated;
+  std::vector<TaskWrites> writes;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    for (const Write& write : tasks[i]->writes) {
+      if (write.index == kUnknown) continue;
+      updated.push_back(write.index);
+      if (graph_->channels[write.index].snapshots && overwritten(write.value)) {
+        loop.force_snapshot(write.index);
+      }
+    }
+    store_writes(loop, base, task_ids[i],
+                 task_path_str(TaskPath::update(static_cast<std::int64_t>(i))), tasks[i]->writes);
+    writes.push_back({tasks[i]->node->key, tasks[i]->writes, {}, true});
+  }
+  loop.state_.apply(writes, loop.next_version());
+  return save(loop, base, "update", base.step + 1, base.step + 1, updated);
+}
+
+}  // namespace clew::pregel

@@ -1,0 +1,113 @@
+#include "pregel/task_run.hpp"
+
+#include "pregel/loop.hpp"
+
+namespace clew::pregel {
+namespace {
+
+TaskPath task_path(const TaskRun& task) {
+  switch (task.kind) {
+    case TaskKind::pull: return TaskPath::pull(task.name);
+    case TaskKind::push: return TaskPath::push(task.index);
+    case TaskKind::call: return TaskPath::call(task_path(*task.parent), task.index);
+    case TaskKind::error_handler: return TaskPath::error_handler(task_path(*task.parent));
+  }
+  return {};
+}
+
+Value path_value(const TaskPath& path) {
+  ListBuilder elements;
+  for (const TaskPath::Element& element : path.elements()) {
+    elements.push_back(std::visit(
+        [](const auto& part) -> Value {
+          if constexpr (std::same_as<std::decay_t<decltype(part)>, TaskPath>) {
+            return path_value(part);
+          } else {
+            return Value(part);
+          }
+        },
+        element));
+  }
+  return std::move(elements).build();
+}
+
+std::string parent_namespace(const TaskRun& task) {
+  // A call runs below the task that made it.
+  if (task.kind == TaskKind::call) return task.parent->checkpoint_ns();
+  if (task.kind == TaskKind::error_handler) return task.parent->checkpoint_ns();
+  return task.loop.checkpoint_ns();
+}
+
+}  // namespace
+
+const std::string& TaskRun::path_text() {
+  if (kind == TaskKind::pull) return node->path_text;
+  if (path_text_.empty()) path_text_ = task_path_str(task_path(*this));
+  return path_text_;
+}
+
+Value TaskRun::path() const { return path_value(task_path(*this)); }
+
+const std::string& TaskRun::id() {
+  if (!id_.empty()) return id_;
+  const TaskOrigin origin{Uuid::parse(loop.checkpoint_id()), parent_namespace(*this), loop.step(),
+                          loop.checkpoint_version()};
+  switch (kind) {
+    case TaskKind::pull: id_ = pull_task_id(origin, name, node->trigger_names); break;
+    case TaskKind::push: id_ = push_task_id(origin, name, index); break;
+    case TaskKind::call: id_ = call_task_id(origin, name, task_path(*parent), index); break;
+    case TaskKind::error_handler: id_ = error_handler_task_id(origin, name, parent->id()); break;
+  }
+  return id_;
+}
+
+const std::string& TaskRun::checkpoint_ns() {
+  if (checkpoint_ns_.empty()) {
+    checkpoint_ns_ = task_checkpoint_ns(parent_namespace(*this), name, id());
+  }
+  return checkpoint_ns_;
+}
+
+const ExecutionInfo& TaskRun::execution_info() {
+  if (!execution_info_) {
+    execution_info_ = ExecutionInfo{loop.scope().config.thread_id, loop.checkpoint_id(),
+                                    checkpoint_ns(), id(), attempt};
+  }
+  execution_info_->node_attempt = attempt;
+  return *execution_info_;
+}
+
+Value TaskRun::triggers() const {
+  return kind == TaskKind::pull ? node->trigger_list : list({kPush});
+}
+
+TaskWrites TaskRun::as_writes() {
+  const std::span<const Index> channels =
+      kind == TaskKind::pull ? std::span<const Index>(node->triggers) : std::span<const Index>();
+  return {node ? node->key : Value(name), writes, channels, true};
+}
+
+Value TaskRun::interrupt(Value question) {
+  const std::size_t position = scratchpad.interrupts++;
+  const auto answered = [&] {
+    ListBuilder answers;
+    for (std::size_t i = 0; i <= position; ++i) answers.push_back(scratchpad.resume[i]);
+    writes.push_back({Value(kResume), std::move(answers).build(), kUnknown});
+    return scratchpad.resume[position];
+  };
+  if (position < scratchpad.resume.size()) return answered();
+  if (std::optional<Value> answer = loop.take_null_resume()) {
+    scratchpad.resume.push_back(std::move(*answer));
+    return answered();
+  }
+  throw GraphInterrupt{
+      {{std::move(question),
+        interrupt_id(checkpoint_ns(), static_cast<std::int64_t>(scratchpad.resume.size()))}}};
+}
+
+bool path_less(TaskRun& a, TaskRun& b) {
+  if (a.kind == TaskKind::push && b.kind == TaskKind::push) return a.index < b.index;
+  return a.path_text() < b.path_text();
+}
+
+}  // namespace clew::pregel

@@ -1,0 +1,103 @@
+// A task of a super-step: one execution of a node, a Send, a functional call, or
+// an error handler.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <clew/functional.hpp>
+#include <clew/runtime.hpp>
+
+#include "pregel/thread_state.hpp"
+
+namespace clew::pregel {
+
+class Loop;
+
+// Thrown through a node when it asks a question. Not a std::exception, so that
+// nodes which catch those let it pass.
+struct GraphInterrupt {
+  std::vector<Interrupt> interrupts;
+};
+
+// Thrown when a Command is meant for the graph around this one.
+struct ParentCommand {
+  Command command;
+};
+
+enum class TaskKind { pull, push, call, error_handler };
+
+// The answers a task has, and how many of what it has asked for. A retry starts
+// counting questions anew, so that it finds its answers again.
+struct Scratchpad {
+  std::vector<Value> resume;
+  std::size_t interrupts = 0;
+  std::atomic<std::int64_t> calls{0};
+  std::atomic<std::int64_t> subgraphs{0};
+};
+
+class TaskRun {
+ public:
+  TaskRun(Loop& run_loop, TaskKind task_kind) : loop(run_loop), kind(task_kind), runtime(*this) {}
+  TaskRun(const TaskRun&) = delete;
+  TaskRun& operator=(const TaskRun&) = delete;
+
+  Loop& loop;
+  const TaskKind kind;
+  const Node* node = nullptr;                      // none for a call
+  std::shared_ptr<const TaskFunction::Spec> call;  // call only
+  std::int64_t index = 0;                          // push: of the Send; call: of the call
+  TaskRun* parent = nullptr;                       // call: the caller; handler: the failed task
+
+  std::string name;
+  Value input;
+  std::vector<Write> writes;
+  Scratchpad scratchpad;
+  int attempt = 1;
+  bool is_retry = false;  // subgraphs continue where the last attempt stopped
+  bool is_started = false;
+  bool is_done = false;
+  std::exception_ptr error;
+  NodeFailure failure;  // error handler only
+  std::shared_ptr<std::stop_source> attempt_stop;
+  Runtime runtime;
+
+  // Where the task comes from, as text and as list.
+  const std::string& path_text();
+  Value path() const;
+  // Made when first asked for: most runs without a checkpointer never do.
+  const std::string& id();
+  const std::string& checkpoint_ns();
+  const ExecutionInfo& execution_info();
+
+  const NodeBody& body() const { return call ? call->body : node->body; }
+  const std::vector<RetryPolicy>& retry_policies() const {
+    return call ? call->options.retry_policy : node->options.retry_policy;
+  }
+  const std::optional<CachePolicy>& cache_policy() const {
+    return call ? call->options.cache_policy : node->options.cache_policy;
+  }
+  const std::optional<TimeoutPolicy>& timeout() const {
+    return call ? call->options.timeout : node->options.timeout;
+  }
+  bool is_hidden() const { return node && node->is_hidden; }
+  Value triggers() const;
+  TaskWrites as_writes();
+
+  // Runtime::interrupt.
+  Value interrupt(Value question);
+
+ private:
+  std::string id_;
+  std::string checkpoint_ns_;
+  std::string path_text_;
+  std::optional<ExecutionInfo> execution_info_;
+};
+
+// The order in which the writes of a step are applied.
+bool path_less(TaskRun& a, TaskRun& b);
+
+}  // namespace clew::pregel

@@ -1,0 +1,210 @@
+#include "pregel/thread_state.hpp"
+
+#include <algorithm>
+
+namespace clew::pregel {
+
+bool is_newer(const Value& version, const Value& than) {
+  if (version.is_null()) return false;
+  return than.is_null() || version > than;
+}
+
+ThreadState::ThreadState(std::shared_ptr<const Graph> graph)
+    : graph_(std::move(graph)),
+      versions_(graph_->channels.size()),
+      views_(graph_->selections.size()),
+      pending_(graph_->channels.size()) {
+  channels_.reserve(graph_->channels.size());
+  for (const ChannelInfo& channel : graph_->channels) {
+    channels_.push_back(channel.channel->initial());
+  }
+}
+
+void ThreadState::load(const CheckpointTuple& saved, Checkpointer* saver) {
+  const Checkpoint& checkpoint = saved.checkpoint;
+  version_object_ = checkpoint.channel_versions.is_null() ? object() : checkpoint.channel_versions;
+  versions_seen_ = checkpoint.versions_seen.is_null() ? object() : checkpoint.versions_seen;
+  std::vector<Index> rebuilt;
+  std::vector<std::string> rebuilt_names;
+  for (auto [name, version] : version_object_.items()) {
+    if (is_newer(version, max_version_)) max_version_ = version;
+    const Index index = graph_->find_channel(name);
+    if (index == kUnknown) continue;
+    versions_[index] = version;
+    if (const Value* stored = checkpoint.channel_values.find(name)) {
+      channels_[index] = info(index).channel->load(*stored);
+    } else if (info(index).history) {
+      rebuilt.push_back(index);
+      rebuilt_names.emplace_back(name);
+    }
+  }
+  // A value may be stored without a version: by a graph that only copied it.
+  for (auto [name, stored] : checkpoint.channel_values.items()) {
+    const Index index = graph_->find_channel(name);
+    if (index != kUnknown && versions_[index].is_null()) {
+      channels_[index] = info(index).channel->load(stored);
+    }
+  }
+  if (rebuilt.empty() || !saver) return;
+  const auto histories = saver->get_delta_channel_history(saved.key, rebuilt_names);
+  for (std::size_t i = 0; i < rebuilt.size(); ++i) {
+    channels_[rebuilt[i]] = info(rebuilt[i]).history->replay(histories[i], rebuilt_names[i]);
+  }
+}
+
+// Reading ---------------------------------------------------------------------
+
+Value ThreadState::build_view(const Selection& selection) const {
+  ObjectBuilder builder;
+  for (Index index : selection.channels) {
+    if (!info(index).managed && is_available(index)) builder.set(info(index).name, get(index));
+  }
+  return std::move(builder).build();
+}
+
+Value ThreadState::read(Index selection_index, std::int64_t step, std::int64_t stop) {
+  const Selection& selection = graph_->selections[selection_index];
+  if (selection.is_bare) {
+    const Index index = selection.channels.front();
+    return is_available(index) ? get(index) : Value();
+  }
+  View& view = views_[selection_index];
+  constexpr std::size_t kRebuilt = 32;  // small objects are built as quickly as changed
+  if (!view.is_built || (selection.channels.size() <= kRebuilt && !view.stale.empty())) {
+    view.object = build_view(selection);
+  } else {
+    for (Index index : view.stale) {
+      view.object = is_available(index) ? view.object.set(info(index).name, get(index))
+                                        : view.object.erase(info(index).name);
+    }
+  }
+  view.is_built = true;
+  view.stale.clear();
+  if (!selection.has_managed) return view.object;
+  Value with_managed = view.object;
+  for (Index index : selection.channels) {
+    if (const ManagedValue* managed = info(index).managed) {
+      with_managed = with_managed.set(info(index).name, managed->compute(step, stop));
+    }
+  }
+  return with_managed;
+}
+
+Value ThreadState::read_with(Index selection_index, std::span<const Write> writes,
+                             std::int64_t step, std::int64_t stop) const {
+  const Selection& selection = graph_->selections[selection_index];
+  ObjectBuilder builder;
+  for (Index index : selection.channels) {
+    const ChannelInfo& channel = info(index);
+    if (channel.managed) {
+      builder.set(channel.name, channel.managed->compute(step, stop));
+      continue;
+    }
+    std::vector<Value> values;
+    for (const Write& write : writes) {
+      if (write.index == index) values.push_back(write.value);
+    }
+    ChannelState state = channels_[index];
+    channel.channel->update(state, values, channel.name);
+    const bool available = channel.channel->is_available(state);
+    if (selection.is_bare) return available ? channel.channel->get(state) : Value();
+    if (available) builder.set(channel.name, channel.channel->get(state));
+  }
+  return std::move(builder).build();
+}
+
+void ThreadState::mark_stale(Index index) {
+  for (Index selection : info(index).selections) {
+    View& view = views_[selection];
+    if (view.is_built) view.stale.push_back(index);
+  }
+}
+
+// Versions --------------------------------------------------------------------
+
+void ThreadState::set_version(Index index, const Value& version) {
+  versions_[index] = version;
+  moved_.push_back(index);
+  mark_stale(index);
+}
+
+void ThreadState::bump(Index index, Value version) {
+  if (is_newer(version, max_version_)) max_version_ = version;
+  set_version(index, version);
+}
+
+bool ThreadState::is_triggered(const Node& node) const {
+  const Value* seen = versions_seen_.find(node.name);
+  return std::any_of(node.triggers.begin(), node.triggers.end(), [&](Index trigger) {
+    if (!is_available(trigger)) return false;
+    return !seen || is_newer(versions_[trigger], (*seen)[info(trigger).name]);
+  });
+}
+
+bool ThreadState::has_news_for(std::string_view name) const {
+  const Value& seen = versions_seen_[name];
+  for (Index index = 0; index < versions_.size(); ++index) {
+    if (is_newer(versions_[index], seen[info(index).name])) return true;
+  }
+  for (auto [channel, version] : version_object_.items()) {
+    if (graph_->find_channel(channel) == kUnknown && is_newer(version, seen[channel])) return true;
+  }
+  return false;
+}
+
+void ThreadState::see_all(std::string_view name) {
+  ObjectBuilder seen;
+  for (auto [channel, version] : versions_seen_[name].items()) seen.set(channel, version);
+  for (Index index = 0; index < versions_.size(); ++index) {
+    if (!versions_[index].is_null()) seen.set(info(index).name, versions_[index]);
+  }
+  versions_seen_ = versions_seen_.set(name, std::move(seen).build());
+}
+
+bool ThreadState::has_moved(Index index) const {
+  return std::find(moved_.begin(), moved_.end(), index) != moved_.end();
+}
+
+Value ThreadState::commit_versions() {
+  ObjectBuilder changes;
+  for (Index index : moved_) changes.set(info(index).name, versions_[index]);
+  moved_.clear();
+  Value new_versions = std::move(changes).build();
+  version_object_ = version_object_.merge(new_versions);
+  return new_versions;
+}
+
+Value ThreadState::channel_values(const Value& only_these) const {
+  ObjectBuilder values;
+  for (auto [name, version] : only_these.items()) {
+    const Index index = graph_->find_channel(name);
+    Value stored;
+    if (index != kUnknown && info(index).channel->store(channels_[index], stored)) {
+      values.set(name, std::move(stored));
+    }
+  }
+  return std::move(values).build();
+}
+
+Value ThreadState::all_channel_values() const {
+  ObjectBuilder values;
+  for (Index index = 0; index < channels_.size(); ++index) {
+    Value stored;
+    if (!versions_[index].is_null() && info(index).channel->store(channels_[index], stored)) {
+      values.set(info(index).name, std::move(stored));
+    }
+  }
+  return std::move(values).build();
+}
+
+Value ThreadState::updated_channels(const std::vector<Index>& updated) const {
+  std::vector<std::string_view> names;
+  names.reserve(updated.size());
+  for (Index index : updated) names.push_back(info(index).name);
+  std::sort(names.begin(), names.end());
+  ListBuilder list;
+  for (std::string_view name : names) list.push_back(name);
+  return std::move(list).build();
+}
+
+}  // namespace clew::pregel

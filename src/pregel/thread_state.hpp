@@ -1,0 +1,111 @@
+// The channels of a graph in a run, and the checkpoint they came from: what a
+// super-step reads and changes.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "pregel/graph.hpp"
+
+namespace clew::pregel {
+
+// What applying writes needs to know of a task.
+struct TaskWrites {
+  Value name;  // of the node or function
+  std::span<const Write> writes;
+  std::span<const Index> triggers;  // channels that woke it
+  bool has_triggers = false;        // also true for Sends and calls, which no channel wakes
+};
+
+// Versions compare as text or as numbers; null is older than all.
+bool is_newer(const Value& version, const Value& than);
+
+class ThreadState {
+ public:
+  explicit ThreadState(std::shared_ptr<const Graph> graph);
+
+  // Takes over a stored checkpoint. Channels that are stored as writes are
+  // rebuilt with the help of `saver`, if there is one.
+  void load(const CheckpointTuple& saved, Checkpointer* saver);
+
+  const Graph& graph() const { return *graph_; }
+  const ChannelState& channel(Index index) const { return channels_[index]; }
+  bool is_available(Index index) const {
+    return info(index).channel->is_available(channels_[index]);
+  }
+  Value get(Index index) const { return info(index).channel->get(channels_[index]); }
+
+  // The available channels of a selection as an object, or a bare value; what
+  // the engine computes included. Cheap if little changed since the last call.
+  Value read(Index selection, std::int64_t step, std::int64_t stop);
+  // The same, as a task sees it that made these writes.
+  Value read_with(Index selection, std::span<const Write> writes, std::int64_t step,
+                  std::int64_t stop) const;
+
+  // Whether any channel ever had a version, that is, whether anything was saved.
+  bool has_versions() const { return !max_version_.is_null(); }
+  const Value& version(Index index) const { return versions_[index]; }
+
+  // Whether a trigger of the node changed since it last ran.
+  bool is_triggered(const Node& node) const;
+  // Whether any channel changed since `name` (a node, or kInterrupt) saw them all.
+  bool has_news_for(std::string_view name) const;
+  // Notes that `name` has seen all channels as they are.
+  void see_all(std::string_view name);
+
+  // Ends a super-step: applies the writes of its tasks, which are in order.
+  // Returns the channels that have a new value to read.
+  std::vector<Index> apply(std::span<const TaskWrites> tasks,
+                           const std::function<Value(const Value&)>& next_version);
+
+  // The channels whose version moved since the last commit_versions().
+  bool has_moved(Index index) const;
+  // Those channels with their versions, the new_versions of a put; from now on
+  // they count as saved.
+  Value commit_versions();
+
+  // The parts of a checkpoint, as of the last commit_versions().
+  const Value& channel_versions() const { return version_object_; }
+  Value channel_values(const Value& only_these) const;
+  Value all_channel_values() const;
+  const Value& versions_seen() const { return versions_seen_; }
+  Value updated_channels(const std::vector<Index>& updated) const;
+
+  // A version that only stores a snapshot; see delta.cpp.
+  void bump(Index index, Value version);
+  void set_versions_seen(Value versions_seen) { versions_seen_ = std::move(versions_seen); }
+
+ private:
+  // An object of the channels of a selection, with what changed since it was built.
+  struct View {
+    Value object;
+    bool is_built = false;
+    std::vector<Index> stale;
+  };
+
+  const ChannelInfo& info(Index index) const { return graph_->channels[index]; }
+  void set_version(Index index, const Value& version);
+  void mark_stale(Index index);
+  Value build_view(const Selection& selection) const;
+  void note_seen(const TaskWrites& task);
+  void group_writes(std::span<const TaskWrites> tasks);
+
+  std::shared_ptr<const Graph> graph_;
+  std::vector<ChannelState> channels_;
+  std::vector<Value> versions_;  // by channel; null: none
+  Value max_version_;
+  Value versions_seen_ = object();
+
+  // channel_versions as last saved, with those of channels that this graph does
+  // not have, and the channels that moved since.
+  Value version_object_ = object();
+  std::vector<Index> moved_;
+
+  std::vector<View> views_;
+
+  // Scratch of apply(), kept to avoid allocating in every step.
+  std::vector<std::vector<Value>> pending_;
+  std::vector<Index> pending_channels_;
+};
+
+}  // namespace clew::pregel

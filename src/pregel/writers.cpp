@@ -1,0 +1,159 @@
+// From what a node returned to writes: updates, gotos, edges, branches.
+#include <algorithm>
+
+#include <clew/json.hpp>
+
+#include "pregel/loop.hpp"
+#include "pregel/task_status.hpp"
+
+namespace clew::pregel {
+namespace {
+
+[[noreturn]] void throw_bad_result(const Node& node, const Value& result) {
+  throw InvalidUpdateError(
+      "node '" + node.name + "' returned " + result.type_name() +
+      "; return an object of updates, a Command, a list of Commands, or nothing");
+}
+
+bool has_command(const Value& result) {
+  return result.is_list() && std::any_of(result.begin(), result.end(), is_command);
+}
+
+// Collects the writes that one result stands for.
+class ResultWriter {
+ public:
+  ResultWriter(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}
+
+  std::vector<Write> run(const Value& result) && {
+    write_updates(result);
+    write_gotos(result);
+    return std::move(writes_);
+  }
+
+ private:
+  bool is_bare() const { return graph_.channels.front().name == kRoot; }
+
+  void write_updates(const Value& result) {
+    if (result.is_null()) return;
+    if (is_command(result)) {
+      write_command_update(result.get<Command>());
+    } else if (has_command(result)) {
+      for (const Value& part : result) write_updates(part);
+    } else if (is_bare()) {
+      writes_.push_back(graph_.write_to(kRoot, result));
+    } else if (result.is_object()) {
+      for (auto [key, value] : result.items()) write_update(key, value);
+    } else {
+      throw_bad_result(node_, result);
+    }
+  }
+
+  void write_command_update(const Command& command) {
+    if (command.graph == Command::PARENT) return;
+    for (const auto& [key, value] : command_updates(command)) write_update(key, value);
+  }
+
+  // Keys that are no channels are ignored.
+  void write_update(std::string_view key, const Value& value) {
+    const Index index = graph_.find_channel(key);
+    if (index == kUnknown || index >= graph_.state_channels) return;
+    const std::vector<Index>& writable = node_.writable;
+    if (!writable.empty() && std::find(writable.begin(), writable.end(), index) == writable.end()) {
+      return;
+    }
+    writes_.push_back({graph_.channels[index].key, value, index});
+  }
+
+  void write_gotos(const Value& result) {
+    if (is_send(result)) {
+      writes_.push_back(graph_.write_to(kTasks, result));
+    } else if (is_command(result)) {
+      write_goto(result.get<Command>());
+    } else if (has_command(result)) {
+      for (const Value& part : result) {
+        if (is_command(part)) write_goto(part.get<Command>());
+      }
+    }
+  }
+
+  void write_goto(const Command& command) {
+    if (command.graph == Command::PARENT) throw ParentCommand{command};
+    for (const Goto& go : command.goto_) {
+      if (is_send(go.target())) {
+        writes_.push_back(graph_.write_to(kTasks, go.target()));
+      } else if (go.target().as_string() != kEnd) {
+        writes_.push_back(graph_.branch_to(go.target().as_string(), {}));
+      }
+    }
+  }
+
+  const Graph& graph_;
+  const Node& node_;
+  std::vector<Write> writes_;
+};
+
+// Where a router's answer leads: a name or a Send.
+Value destination(const Branch& branch, const Value& answer) {
+  if (is_send(answer)) {
+    if (answer.get<Send>().node == kEnd) throw InvalidUpdateError("a Send cannot go to END");
+    return answer;
+  }
+  Value target = answer;
+  if (branch.path_map) {
+    const std::string label =
+        answer.is_string() ? std::string(answer.as_string()) : to_json(answer);
+    const auto found = branch.path_map->find(label);
+    if (found == branch.path_map->end()) {
+      throw UnknownLabelError("branch '" + branch.name + "' returned '" + label +
+                              "', which its path map does not have");
+    }
+    target = Value(found->second);
+  }
+  if (!target.is_string() || target.as_string() == kStart) {
+    throw Error("branch '" + branch.name +
+                "' must return the name of a node, a Send, or a list of these");
+  }
+  return target;
+}
+
+void write_destinations(const Graph& graph, const Branch& branch, const Value& answers,
+                        std::vector<Write>& writes) {
+  std::vector<Value> targets;
+  if (answers.is_list()) {
+    for (const Value& answer : answers) targets.push_back(destination(branch, answer));
+  } else {
+    targets.push_back(destination(branch, answers));
+  }
+  for (const Value& target : targets) {
+    if (is_send(target)) {
+      writes.push_back(graph.write_to(kTasks, target));
+    } else if (target.as_string() != kEnd) {
+      writes.push_back(graph.branch_to(target.as_string(), {}));
+    }
+  }
+}
+
+}  // namespace
+
+void Loop::write_result(const Node& node, const Value& result, TaskRun& task,
+                        std::vector<Write>& writes) {
+  if (node.is_entrypoint) {
+    const Final* final = unwrap<Final>(result);
+    writes.push_back(graph_->write_to(kEnd, final ? final->value : result));
+    writes.push_back(graph_->write_to(kPrevious, final ? final->save : result));
+    return;
+  }
+  std::vector<Write> updates = ResultWriter(*graph_, node).run(result);
+  std::move(updates.begin(), updates.end(), std::back_inserter(writes));
+  writes.insert(writes.end(), node.edges.begin(), node.edges.end());
+  for (const Branch& branch : node.branches) {
+    Value state = state_.read_with(branch.selection, writes, step_, stop_);
+    // What the node returned beyond the state is for its branches to see.
+    if (!branch.has_own_reads && state.is_object() && result.is_object()) {
+      state = result.merge(state);
+    }
+    write_destinations(*graph_, branch, branch.router(state, task.runtime), writes);
+  }
+}
+
+}  // namespace clew::pregel

@@ -1,0 +1,126 @@
+#include <clew/store.hpp>
+
+#include <ostream>
+
+#include <clew/errors.hpp>
+#include <clew/json.hpp>
+#include <clew/time.hpp>
+
+namespace clew {
+
+namespace {
+
+constexpr std::string_view kReservedRoot = "langgraph";
+
+[[noreturn]] void throw_invalid(const StoreNamespace& ns, std::string_view reason) {
+  std::string text;
+  for (const std::string& label : ns) text += (text.empty() ? "'" : ", '") + label + "'";
+  throw InvalidNamespaceError("namespace (" + text + "): " + std::string(reason));
+}
+
+template <class Result>
+Result run(Store& store, StoreOp op) {
+  return std::get<Result>(std::move(store.batch({&op, 1}).front()));
+}
+
+class FunctionEmbedder final : public Embedder {
+ public:
+  using Function = std::function<std::vector<Vector>(std::span<const std::string>)>;
+
+  explicit FunctionEmbedder(Function function) : function_(std::move(function)) {}
+
+  std::vector<Vector> embed_documents(std::span<const std::string> texts) override {
+    return function_(texts);
+  }
+
+ private:
+  Function function_;
+};
+
+}  // namespace
+
+Value to_value(const Item& item) {
+  return object({{"value", item.value},
+                 {"key", item.key},
+                 {"namespace", item.namespace_},
+                 {"created_at", format_time(item.created_at)},
+                 {"updated_at", format_time(item.updated_at)}});
+}
+
+Value to_value(const SearchItem& item) {
+  return to_value(static_cast<const Item&>(item)).set("score", item.score);
+}
+
+std::ostream& operator<<(std::ostream& out, const Item& item) { return out << to_value(item); }
+
+std::ostream& operator<<(std::ostream& out, const SearchItem& item) {
+  return out << to_value(item);
+}
+
+void check_labels(const StoreNamespace& ns) {
+  for (const std::string& label : ns) {
+    if (label.empty()) throw_invalid(ns, "a label is empty");
+    if (label.find('.') != std::string::npos) {
+      throw_invalid(ns, "a label contains a dot; use several labels");
+    }
+    if (label.find('\0') != std::string::npos) throw_invalid(ns, "a label contains NUL");
+  }
+}
+
+void check_namespace(const StoreNamespace& ns) {
+  if (ns.empty()) throw_invalid(ns, "it has no label; give at least one");
+  check_labels(ns);
+  if (ns.front() == kReservedRoot) {
+    throw_invalid(ns, "the first label '" + std::string(kReservedRoot) + "' is reserved");
+  }
+}
+
+void Store::put(const StoreNamespace& ns, std::string_view key, Value value,
+                const PutOptions& options) {
+  check_namespace(ns);
+  if (!value.is_object()) {
+    throw ValueError("an item of a store is an object, found " + value.type_name() +
+                     "; use delete_item to remove one");
+  }
+  StoreOp op = PutOp{ns, std::string(key), std::move(value), options};
+  batch({&op, 1});
+}
+
+std::optional<Item> Store::get(const StoreNamespace& ns, std::string_view key,
+                               std::optional<bool> refresh_ttl) {
+  check_labels(ns);
+  return run<std::optional<Item>>(*this, GetOp{ns, std::string(key), refresh_ttl});
+}
+
+void Store::delete_item(const StoreNamespace& ns, std::string_view key) {
+  check_labels(ns);
+  StoreOp op = PutOp{ns, std::string(key), nullptr};
+  batch({&op, 1});
+}
+
+std::vector<SearchItem> Store::search(const StoreNamespace& prefix, const SearchOptions& options) {
+  check_labels(prefix);
+  return run<std::vector<SearchItem>>(*this, SearchOp{prefix, options});
+}
+
+std::vector<StoreNamespace> Store::list_namespaces(const ListNamespacesOptions& options) {
+  check_labels(options.prefix);
+  check_labels(options.suffix);
+  return run<std::vector<StoreNamespace>>(*this, ListNamespacesOp{options});
+}
+
+Embedder::Vector Embedder::embed_query(const std::string& text) {
+  std::vector<Vector> vectors = embed_documents({&text, 1});
+  if (vectors.size() != 1) {
+    throw ValueError("the embedder made " + std::to_string(vectors.size()) +
+                     " vectors of one text; it must make one per text");
+  }
+  return std::move(vectors.front());
+}
+
+std::shared_ptr<Embedder> make_embedder(
+    std::function<std::vector<Embedder::Vector>(std::span<const std::string> texts)> function) {
+  return std::make_shared<FunctionEmbedder>(std::move(function));
+}
+
+}  // namespace clew

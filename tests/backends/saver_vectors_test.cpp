@@ -1,0 +1,190 @@
+// The recorded scripts of tests/data/vectors/saver.json: what LangGraph's own
+// savers answer, call by call.
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include <clew/canonical.hpp>
+#include <clew/extension.hpp>
+#include <clew/json.hpp>
+
+#include "checkpointer_suite.hpp"
+
+namespace clew {
+namespace {
+
+Value read_vectors(const std::string& name) {
+  std::ifstream file(std::filesystem::path(CLEW_TEST_DATA_DIR) / "vectors" / name);
+  std::stringstream text;
+  text << file.rdbuf();
+  return parse_json(text.str());
+}
+
+std::string text_or_empty(const Value& value) {
+  return value.is_null() ? std::string() : std::string(value.as_string());
+}
+
+// The scripts write what JSON cannot as texts that begin with a dollar sign.
+Value decode(const Value& value) {
+  constexpr std::string_view kSnapshot = "$snap:";
+  if (value == Value("$nan")) return std::numeric_limits<double>::quiet_NaN();
+  if (value == Value("$inf")) return std::numeric_limits<double>::infinity();
+  if (value.is_string() && value.as_string().starts_with(kSnapshot)) {
+    return make_extension(ExtensionCode::delta_snapshot,
+                          list({value.as_string().substr(kSnapshot.size())}));
+  }
+  return value;
+}
+
+Value decode_values(const Value& values) {
+  ObjectBuilder decoded;
+  for (auto [channel, value] : values.items()) decoded.set(channel, decode(value));
+  return std::move(decoded).build();
+}
+
+Value canonical_values(const Value& values) {
+  ObjectBuilder described;
+  for (auto [channel, value] : values.items()) described.set(channel, canonical(value));
+  return std::move(described).build();
+}
+
+Value describe(const PendingWrite& write) {
+  return list({write.task_id, write.channel, canonical(write.value)});
+}
+
+Value describe(const std::vector<PendingWrite>& writes) {
+  ListBuilder described;
+  for (const PendingWrite& write : writes) described.push_back(describe(write));
+  return std::move(described).build();
+}
+
+Value describe(const CheckpointTuple& tuple) {
+  return object({{"thread_id", tuple.key.thread_id},
+                 {"ns", tuple.key.checkpoint_ns},
+                 {"id", tuple.key.checkpoint_id},
+                 {"parent", tuple.parent_id.empty() ? Value() : Value(tuple.parent_id)},
+                 {"v", tuple.checkpoint.v},
+                 {"ts", tuple.checkpoint.ts},
+                 {"checkpoint_id", tuple.checkpoint.id},
+                 {"channel_values", canonical_values(tuple.checkpoint.channel_values)},
+                 {"channel_versions", tuple.checkpoint.channel_versions},
+                 {"metadata", tuple.metadata},
+                 {"pending_writes", describe(tuple.pending_writes)}});
+}
+
+// Performs one step and says what it gave.
+class Script {
+ public:
+  explicit Script(Checkpointer& saver) : saver_(saver) {}
+
+  Value perform(const Value& step) {
+    const std::string_view op = step["op"].as_string();
+    if (op == "put") return put(step);
+    if (op == "put_writes") return put_writes(step);
+    if (op == "get_tuple") return get_tuple(step);
+    if (op == "list") return list_checkpoints_of(step);
+    if (op == "delta_history") return delta_history(step);
+    if (op == "delete_thread") {
+      saver_.delete_thread(step["thread"].as_string());
+      return nullptr;
+    }
+    throw ValueError("unknown step " + std::string(op));
+  }
+
+ private:
+  static CheckpointKey key_of(const Value& step, std::string_view id_field) {
+    return {text_or_empty(step["thread"]), text_or_empty(step["ns"]),
+            text_or_empty(step[id_field])};
+  }
+
+  Value put(const Value& step) {
+    const Value& checkpoint = step["checkpoint"];
+    const CheckpointPut made{
+        .key = key_of(step, "parent"),
+        .checkpoint = {.v = checkpoint.get<int>("v"),
+                       .id = checkpoint.get<std::string>("id"),
+                       .ts = checkpoint.get<std::string>("ts"),
+                       .channel_values = decode_values(checkpoint["channel_values"]),
+                       .channel_versions = checkpoint["channel_versions"],
+                       .versions_seen = checkpoint["versions_seen"],
+                       .updated_channels = checkpoint["updated_channels"]},
+        .metadata = checkpoint_metadata(step["metadata"], step["configurable"]),
+        .new_versions = step["new_versions"],
+    };
+    saver_.put({&made, 1});
+    return nullptr;
+  }
+
+  Value put_writes(const Value& step) {
+    std::vector<ChannelWrite> writes;
+    for (const Value& write : step["writes"]) {
+      writes.push_back({write.get<std::string>(0), decode(write[1])});
+    }
+    saver_.put_writes(key_of(step, "checkpoint_id"), writes, step["task_id"].as_string(),
+                      step["task_path"].as_string());
+    return nullptr;
+  }
+
+  Value get_tuple(const Value& step) {
+    const auto tuple = saver_.get_tuple(key_of(step, "checkpoint_id"));
+    return tuple ? describe(*tuple) : Value();
+  }
+
+  Value list_checkpoints_of(const Value& step) {
+    ListOptions options{.filter = step["filter"], .before = text_or_empty(step["before"])};
+    if (!step["limit"].is_null()) options.limit = step.get<std::size_t>("limit");
+    std::optional<std::string_view> ns;
+    if (!step["ns"].is_null()) ns = step["ns"].as_string();
+    const auto tuples = step["thread"].is_null()
+                            ? list_checkpoints(saver_, options)
+                            : saver_.list(step["thread"].as_string(), ns, options);
+    ListBuilder listed;
+    for (const CheckpointTuple& tuple : tuples) {
+      listed.push_back(
+          list({tuple.key.thread_id, tuple.key.checkpoint_ns, tuple.key.checkpoint_id}));
+    }
+    return std::move(listed).build();
+  }
+
+  Value delta_history(const Value& step) {
+    const auto channels = step.get<std::vector<std::string>>("channels");
+    const auto histories =
+        saver_.get_delta_channel_history(key_of(step, "checkpoint_id"), channels);
+    Value described = object();
+    for (std::size_t i = 0; i < channels.size(); ++i) {
+      Value history = object({{"writes", describe(histories[i].writes)}});
+      if (histories[i].seed) history = history.set("seed", canonical(*histories[i].seed));
+      described = described.set(channels[i], history);
+    }
+    return described;
+  }
+
+  Checkpointer& saver_;
+};
+
+TEST_P(CheckpointerSuite, AnswersTheRecordedScriptsAsLangGraphDoes) {
+  const Value vectors = read_vectors("saver.json");
+  ASSERT_EQ(vectors["format"], Value("saver-vectors/1"));
+  std::size_t steps = 0;
+  for (const Value& sequence : vectors["sequences"]) {
+    std::shared_ptr<Checkpointer> saver = GetParam().make();
+    Script script(*saver);
+    std::size_t number = 0;
+    for (const Value& step : sequence["steps"]) {
+      const Value& expect = step["expect"];
+      const Value& wanted = expect[expect.contains("all") ? "all" : GetParam().name];
+      ASSERT_TRUE(wanted.contains("ok")) << "no answer recorded for " << GetParam().name;
+      EXPECT_EQ(to_json(script.perform(step), {.sort_keys = true}),
+                to_json(wanted["ok"], {.sort_keys = true}))
+          << sequence["name"].as_string() << " step " << number << ": " << step["op"].as_string();
+      ++number;
+      ++steps;
+    }
+  }
+  EXPECT_EQ(steps, 130U);
+}
+
+}  // namespace
+}  // namespace clew

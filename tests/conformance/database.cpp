@@ -1,0 +1,93 @@
+#include "database.hpp"
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include <clew/memory_saver.hpp>
+
+#include "python.hpp"
+#include "scenario.hpp"
+
+namespace clew::conformance {
+namespace {
+
+class MemoryDatabase final : public Database {
+ public:
+  std::shared_ptr<Checkpointer> saver() const override { return saver_; }
+  std::shared_ptr<Store> make_store(const Value& index) const override;
+
+ private:
+  std::shared_ptr<Checkpointer> saver_ = std::make_shared<InMemorySaver>();
+};
+
+constexpr std::size_t kLetters = 26;
+
+// The embedding that scenarios agree on: how often each letter occurs.
+std::vector<Embedder::Vector> count_letters(std::span<const std::string> texts) {
+  std::vector<Embedder::Vector> vectors;
+  for (const std::string& text : texts) {
+    Embedder::Vector& counts = vectors.emplace_back(kLetters);
+    for (const char c : text) {
+      const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      if (lower >= 'a' && lower <= 'z') counts[static_cast<std::size_t>(lower - 'a')] += 1;
+    }
+  }
+  return vectors;
+}
+
+std::shared_ptr<Store> MemoryDatabase::make_store(const Value& index) const {
+  if (!is_true(index)) return std::make_shared<InMemoryStore>();
+  IndexOptions options{.embed = make_embedder(count_letters), .dims = kLetters};
+  if (const Value* fields = index.find("fields")) options.fields = string_list(*fields);
+  return std::make_shared<InMemoryStore>(std::move(options));
+}
+
+}  // namespace
+
+std::vector<std::string> Database::threads() const {
+  std::vector<std::string> threads;
+  for (const ThreadInfo& thread : saver()->list_threads({})) {
+    if (thread.checkpoints > 0) threads.push_back(thread.thread_id);
+  }
+  return threads;
+}
+
+std::vector<std::string> Database::namespaces(const std::string& thread) const {
+  std::map<std::string, std::string> oldest;  // namespace -> id
+  for (const CheckpointTuple& tuple : saver()->list(thread, std::nullopt, {})) {
+    const std::string& id = tuple.checkpoint.id;
+    const auto [entry, is_new] = oldest.emplace(tuple.key.checkpoint_ns, id);
+    if (!is_new) entry->second = std::min(entry->second, id);
+  }
+  std::vector<std::string> namespaces;
+  for (const auto& [ns, id] : oldest) namespaces.push_back(ns);
+  std::sort(namespaces.begin(), namespaces.end(),
+            [&](const auto& a, const auto& b) { return oldest[a] < oldest[b]; });
+  return namespaces;
+}
+
+std::vector<std::string> Database::ids(const std::string& thread, const std::string& ns) const {
+  std::vector<std::string> ids;
+  for (const CheckpointTuple& tuple : saver()->list(thread, ns, {})) {
+    ids.push_back(tuple.checkpoint.id);
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+std::vector<CheckpointTuple> Database::checkpoints(const std::string& thread,
+                                                   const std::string& ns) const {
+  std::vector<CheckpointTuple> tuples = saver()->list(thread, ns, {});
+  std::sort(tuples.begin(), tuples.end(), [](const CheckpointTuple& a, const CheckpointTuple& b) {
+    return a.checkpoint.id < b.checkpoint.id;
+  });
+  return tuples;
+}
+
+std::unique_ptr<Database> open_database(std::string_view backend) {
+  if (backend == "memory") return std::make_unique<MemoryDatabase>();
+  throw ScenarioError("unknown backend '" + std::string(backend) + "'; there is: memory");
+}
+
+}  // namespace clew::conformance
