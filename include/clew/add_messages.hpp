@@ -2,7 +2,7 @@
 //
 //   CLEW_STATE(State, reduced(messages, add_messages))
 //
-//   add_messages(list({}), "hi");                        // [HumanMessage "hi"], with a new id
+//   add_messages(list(), "hi");                                        // [HumanMessage "hi"], with an id
 //   add_messages(messages, AIMessage{.content = "no", .id = "a-1"});   // replaces, or follows
 //   add_messages(messages, RemoveMessage{.id = "a-1"});
 //   add_messages(messages, RemoveMessage{.id = REMOVE_ALL_MESSAGES});

@@ -39,6 +39,7 @@ class InMemorySaver final : public Checkpointer {
   void delete_for_runs(std::span<const std::string> run_ids) override;
   std::vector<ThreadInfo> list_threads(const ThreadQuery& query) override;
   ThreadSize thread_size(std::string_view thread_id) override;
+  bool waits_for_device() const override { return false; }
 
  private:
   struct Shard;

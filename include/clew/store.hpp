@@ -160,6 +160,14 @@ class Store {
   // Runs all at once. Reads see what was there before; of several puts to one
   // key the last counts. If one fails, nothing changes.
   virtual std::vector<StoreResult> batch(std::span<const StoreOp> ops) = 0;
+
+ protected:
+  // What get() and put() do once the namespace is checked. By default a batch;
+  // backends may have a shorter way.
+  virtual std::optional<Item> get_checked(const StoreNamespace& ns, std::string_view key,
+                                          std::optional<bool> refresh_ttl);
+  virtual void put_checked(const StoreNamespace& ns, std::string_view key, Value value,
+                           const PutOptions& options);
 };
 
 // Throws InvalidNamespaceError if a label is empty or contains a dot or NUL.
@@ -217,6 +225,12 @@ class InMemoryStore final : public Store {
 
  private:
   struct Data;
+
+  std::optional<Item> get_checked(const StoreNamespace& ns, std::string_view key,
+                                  std::optional<bool> refresh_ttl) override;
+  void put_checked(const StoreNamespace& ns, std::string_view key, Value value,
+                   const PutOptions& options) override;
+
   std::unique_ptr<Data> data_;
 };
 

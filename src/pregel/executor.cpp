@@ -63,10 +63,11 @@ class ThreadPool final : public Executor {
           return;
         }
       }
-      const std::function<void()> function = std::move(queue_.front());
+      std::function<void()> function = std::move(queue_.front());
       queue_.pop_front();
       lock.unlock();
       function();
+      function = nullptr;  // what it owned may take long to go, and must not go under the lock
       lock.lock();
     }
   }

@@ -66,8 +66,7 @@ void Loop::check_parent_command(std::exception_ptr error) {
 void Loop::show_finished_tasks() {
   std::vector<TaskRun*> order;
   for (const auto& task : tasks_) order.push_back(task.get());
-  std::stable_sort(order.begin(), order.end(),
-                   [](TaskRun* a, TaskRun* b) { return path_less(*a, *b); });
+  std::sort(order.begin(), order.end(), [](TaskRun* a, TaskRun* b) { return path_less(*a, *b); });
   std::vector<TaskWrites> writes;
   bool has_output = false;
   for (TaskRun* task : order) {

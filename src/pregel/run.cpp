@@ -405,8 +405,7 @@ void Loop::end_step() {
   std::vector<TaskRun*> order;
   for (const auto& task : tasks_) order.push_back(task.get());
   if (order.size() > 1) {
-    std::stable_sort(order.begin(), order.end(),
-                     [](TaskRun* a, TaskRun* b) { return path_less(*a, *b); });
+    std::sort(order.begin(), order.end(), [](TaskRun* a, TaskRun* b) { return path_less(*a, *b); });
   }
   std::vector<TaskWrites> writes;
   writes.reserve(order.size());

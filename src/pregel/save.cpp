@@ -42,6 +42,17 @@ std::vector<Write> deduplicated(std::vector<Write> writes) {
   return last;
 }
 
+std::vector<Write> special_last(std::vector<Write> writes) {
+  std::vector<Write> ordered;
+  for (const Write& write : writes) {
+    if (!is_special(write)) ordered.push_back(write);
+  }
+  for (const Write& write : writes) {
+    if (is_special(write)) ordered.push_back(write);
+  }
+  return ordered;
+}
+
 }  // namespace
 
 std::function<Value(const Value&)> Loop::next_version() const {
@@ -94,8 +105,7 @@ void Loop::put_writes(TaskRun* task, const std::string& task_id, std::vector<Wri
       std::erase_if(pending_, [&](const Pending& pending) {
         return pending.task_id == task_id && is_special(pending.write);
       });
-      std::stable_partition(writes.begin(), writes.end(),
-                            [](const Write& write) { return !is_special(write); });
+      writes = special_last(std::move(writes));
       for (const Pending& pending : pending_) {
         if (pending.task_id == task_id) to_save.push_back(pending.write);
       }

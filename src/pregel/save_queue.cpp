@@ -12,7 +12,7 @@ struct SaveQueue::Work {
   static void run(const std::shared_ptr<Work>& work) {
     std::unique_lock lock(work->mutex);
     while (!work->queue.empty()) {
-      const std::function<void()> save = std::move(work->queue.front());
+      std::function<void()> save = std::move(work->queue.front());
       work->queue.pop_front();
       if (work->error) continue;
       lock.unlock();
@@ -22,6 +22,7 @@ struct SaveQueue::Work {
       } catch (...) {
         error = std::current_exception();
       }
+      save = nullptr;
       lock.lock();
       if (error) work->error = error;
     }
@@ -39,10 +40,11 @@ SaveQueue::SaveQueue(std::shared_ptr<Checkpointer> checkpointer, Executor& execu
 
 void SaveQueue::add(std::function<void()> save) {
   if (!in_background_) return save();
-  const std::lock_guard lock(work_->mutex);
-  work_->queue.push_back(std::move(save));
-  if (work_->is_running) return;
-  work_->is_running = true;
+  {
+    const std::lock_guard lock(work_->mutex);
+    work_->queue.push_back(std::move(save));
+    if (std::exchange(work_->is_running, true)) return;
+  }
   executor_.post([work = work_] { Work::run(work); });
 }
 

@@ -43,8 +43,7 @@ namespace {
 
 std::vector<TaskWrites> in_order(std::span<TaskRun* const> tasks) {
   std::vector<TaskRun*> order(tasks.begin(), tasks.end());
-  std::stable_sort(order.begin(), order.end(),
-                   [](TaskRun* a, TaskRun* b) { return path_less(*a, *b); });
+  std::sort(order.begin(), order.end(), [](TaskRun* a, TaskRun* b) { return path_less(*a, *b); });
   std::vector<TaskWrites> writes;
   for (TaskRun* task : order) writes.push_back(task->as_writes());
   return writes;

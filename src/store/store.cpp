@@ -19,7 +19,7 @@ constexpr std::string_view kReservedRoot = "langgraph";
 }
 
 template <class Result>
-Result run(Store& store, StoreOp op) {
+Result run(Store& store, const StoreOp& op) {
   return std::get<Result>(std::move(store.batch({&op, 1}).front()));
 }
 
@@ -82,19 +82,29 @@ void Store::put(const StoreNamespace& ns, std::string_view key, Value value,
     throw ValueError("an item of a store is an object, found " + value.type_name() +
                      "; use delete_item to remove one");
   }
-  StoreOp op = PutOp{ns, std::string(key), std::move(value), options};
+  put_checked(ns, key, std::move(value), options);
+}
+
+void Store::put_checked(const StoreNamespace& ns, std::string_view key, Value value,
+                        const PutOptions& options) {
+  const StoreOp op = PutOp{ns, std::string(key), std::move(value), options};
   batch({&op, 1});
 }
 
 std::optional<Item> Store::get(const StoreNamespace& ns, std::string_view key,
                                std::optional<bool> refresh_ttl) {
   check_labels(ns);
+  return get_checked(ns, key, refresh_ttl);
+}
+
+std::optional<Item> Store::get_checked(const StoreNamespace& ns, std::string_view key,
+                                       std::optional<bool> refresh_ttl) {
   return run<std::optional<Item>>(*this, GetOp{ns, std::string(key), refresh_ttl});
 }
 
 void Store::delete_item(const StoreNamespace& ns, std::string_view key) {
   check_labels(ns);
-  StoreOp op = PutOp{ns, std::string(key), nullptr};
+  const StoreOp op = PutOp{ns, std::string(key), nullptr};
   batch({&op, 1});
 }
 

@@ -25,6 +25,7 @@ class PendingWrites {
  public:
   struct Write {
     std::int64_t index;
+    std::uint64_t order;  // when it came: later ones have greater numbers
     std::string channel;
     Value value;
   };
@@ -45,7 +46,8 @@ class PendingWrites {
  private:
   void settle();
 
-  std::vector<TaskWrites> tasks_;
+  std::vector<TaskWrites> tasks_;  // none is empty
+  std::uint64_t added_ = 0;
   bool is_settled_ = true;
 };
 

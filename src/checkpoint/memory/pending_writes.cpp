@@ -10,40 +10,51 @@ namespace {
 using Write = PendingWrites::Write;
 using TaskWrites = PendingWrites::TaskWrites;
 
-bool is_control(std::int64_t index) { return index < 0; }
+// A write with the path that its call gave.
+struct Located {
+  const std::string* task_path;
+  Write write;
+};
+
+bool is_control(const Write& write) { return write.index < 0; }
+
+bool precedes(const Write& a, const Write& b) {
+  return std::tie(a.index, a.order) < std::tie(b.index, b.order);
+}
+
+const Write& write_of(const Write& write) { return write; }
+const Write& write_of(const Located& located) { return located.write; }
 
 // Sorts by index and leaves one write of each: the first, or of control
 // channels the last.
-template <class T, class IndexOf>
-void settle_indexes(std::vector<T>& writes, IndexOf index_of) {
-  std::stable_sort(writes.begin(), writes.end(),
-                   [&](const T& a, const T& b) { return index_of(a) < index_of(b); });
+template <class T>
+void settle_indexes(std::vector<T>& writes) {
+  std::ranges::sort(writes,
+                    [](const T& a, const T& b) { return precedes(write_of(a), write_of(b)); });
   std::size_t count = 0;
   for (T& write : writes) {
-    const bool is_repeated = count > 0 && index_of(writes[count - 1]) == index_of(write);
+    const bool is_repeated =
+        count > 0 && write_of(writes[count - 1]).index == write_of(write).index;
     if (!is_repeated) {
       if (&writes[count] != &write) writes[count] = std::move(write);
       ++count;
-    } else if (is_control(index_of(write))) {
+    } else if (is_control(write_of(write))) {
       writes[count - 1] = std::move(write);
     }
   }
   writes.erase(writes.begin() + static_cast<std::ptrdiff_t>(count), writes.end());
 }
 
-// The writes of several calls for one task, in their order, as one entry per path.
+// The writes of several calls for one task as one entry per path.
 std::vector<TaskWrites> merge_calls(std::span<TaskWrites> calls) {
-  struct Located {
-    std::string* task_path;
-    Write write;
-  };
   std::vector<Located> all;
   for (TaskWrites& call : calls) {
     for (Write& write : call.writes) all.push_back({&call.task_path, std::move(write)});
   }
-  settle_indexes(all, [](const Located& located) { return located.write.index; });
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Located& a, const Located& b) { return *a.task_path < *b.task_path; });
+  settle_indexes(all);
+  std::ranges::sort(all, [](const Located& a, const Located& b) {
+    return std::tie(*a.task_path, a.write.index) < std::tie(*b.task_path, b.write.index);
+  });
   std::vector<TaskWrites> merged;
   for (Located& located : all) {
     if (merged.empty() || merged.back().task_path != *located.task_path) {
@@ -64,7 +75,8 @@ void PendingWrites::add(std::span<const ChannelWrite> writes, std::string_view t
   task.task_path = task_path;
   task.writes.reserve(writes.size());
   for (std::size_t i = 0; i < writes.size(); ++i) {
-    task.writes.push_back({write_index(writes[i].channel, i), writes[i].channel, writes[i].value});
+    task.writes.push_back(
+        {write_index(writes[i].channel, i), added_++, writes[i].channel, writes[i].value});
   }
   is_settled_ = false;
 }
@@ -92,8 +104,8 @@ bool PendingWrites::has_open_interrupt() {
 }
 
 void PendingWrites::settle() {
-  std::stable_sort(tasks_.begin(), tasks_.end(),
-                   [](const TaskWrites& a, const TaskWrites& b) { return a.task_id < b.task_id; });
+  // Calls for one task come together, though not in their order: writes know theirs.
+  std::ranges::sort(tasks_, {}, &TaskWrites::task_id);
   std::vector<TaskWrites> settled;
   settled.reserve(tasks_.size());
   for (auto first = tasks_.begin(); first != tasks_.end();) {
@@ -101,7 +113,7 @@ void PendingWrites::settle() {
       return call.task_id != first->task_id;
     });
     if (last - first == 1) {
-      settle_indexes(first->writes, [](const Write& write) { return write.index; });
+      settle_indexes(first->writes);
       settled.push_back(std::move(*first));
     } else {
       for (TaskWrites& task : merge_calls({first, last})) settled.push_back(std::move(task));

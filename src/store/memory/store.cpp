@@ -8,6 +8,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <clew/errors.hpp>
 
@@ -43,7 +44,31 @@ struct Bucket {
   std::unordered_map<std::string, std::list<Entry>::iterator, TextHash, std::equal_to<>> by_key;
 };
 
-// Eight sums at a time, which the compiler turns into vector instructions.
+// By labels, so that what begins alike is together.
+using Buckets = std::map<StoreNamespace, Bucket>;
+
+// Finds a bucket in one step; the map alone would compare labels all the way down.
+struct BucketHash {
+  using is_transparent = void;
+  std::size_t operator()(const StoreNamespace& ns) const {
+    std::size_t hash = ns.size();
+    for (const std::string& label : ns) hash = hash * 31 + TextHash()(label);
+    return hash;
+  }
+  std::size_t operator()(Buckets::iterator bucket) const { return (*this)(bucket->first); }
+};
+struct BucketEqual {
+  using is_transparent = void;
+  bool operator()(Buckets::iterator a, Buckets::iterator b) const { return a == b; }
+  bool operator()(const StoreNamespace& ns, Buckets::iterator bucket) const {
+    return ns == bucket->first;
+  }
+  bool operator()(Buckets::iterator bucket, const StoreNamespace& ns) const {
+    return ns == bucket->first;
+  }
+};
+
+// Eight sums side by side, which the compiler turns into vector instructions.
 float dot(std::span<const float> a, std::span<const float> b) {
   constexpr std::size_t kLanes = 8;
   const std::size_t size = std::min(a.size(), b.size());
@@ -85,23 +110,37 @@ SearchItem found_item(const Entry& entry, std::optional<double> score = {}) {
   return found;
 }
 
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
+// Without wrapping around.
+std::size_t sum(std::size_t a, std::size_t b) { return b > kAll - a ? kAll : a + b; }
+
 // The best first, then as many of the others as the limit leaves room for.
 std::vector<SearchItem> best_items(std::span<const Entry* const> candidates, const Direction& query,
                                    const SearchOptions& options) {
-  std::vector<std::pair<double, const Entry*>> ranked;
+  struct Ranked {
+    double score;
+    std::size_t order;
+    const Entry* entry;
+  };
+  std::vector<Ranked> ranked;
   std::vector<const Entry*> unranked;
   for (const Entry* entry : candidates) {
     if (entry->index.empty()) {
       unranked.push_back(entry);
     } else {
-      ranked.emplace_back(score(*entry, query), entry);
+      ranked.push_back({score(*entry, query), ranked.size(), entry});
     }
   }
-  std::ranges::stable_sort(ranked, std::ranges::greater(), &decltype(ranked)::value_type::first);
+  const std::size_t end = std::min(ranked.size(), sum(options.offset, options.limit));
+  std::ranges::partial_sort(ranked, ranked.begin() + static_cast<std::ptrdiff_t>(end),
+                            [](const Ranked& a, const Ranked& b) {
+                              return a.score != b.score ? a.score > b.score : a.order < b.order;
+                            });
 
   std::vector<SearchItem> found;
-  for (std::size_t i = options.offset; i < ranked.size() && found.size() < options.limit; ++i) {
-    found.push_back(found_item(*ranked[i].second, ranked[i].first));
+  for (std::size_t i = options.offset; i < end; ++i) {
+    found.push_back(found_item(*ranked[i].entry, ranked[i].score));
   }
   for (const Entry* entry : unranked) {
     if (found.size() >= options.limit) break;
@@ -128,15 +167,18 @@ bool is_wanted(const StoreNamespace& ns, const ListNamespacesOptions& options) {
          labels_match(labels.last(options.suffix.size()), options.suffix);
 }
 
+void check_ttl(const PutOptions& options) {
+  if (!options.ttl) return;
+  throw BadArgumentError(
+      "InMemoryStore keeps items for good; leave out the ttl, or use a store that supports it");
+}
+
 void check(const PutOp& put) {
   check_labels(put.namespace_);
   if (!put.value.is_object() && !put.value.is_null()) {
     throw ValueError("an item of a store is an object, found " + put.value.type_name());
   }
-  if (put.options.ttl) {
-    throw BadArgumentError(
-        "InMemoryStore keeps items for good; leave out the ttl, or use a store that supports it");
-  }
+  check_ttl(put.options);
 }
 void check(const GetOp& get) { check_labels(get.namespace_); }
 void check(const SearchOp& search) { check_labels(search.prefix); }
@@ -173,7 +215,8 @@ struct InMemoryStore::Data {
   std::optional<store::Indexer> indexer;  // never changes
 
   std::shared_mutex mutex;
-  std::map<StoreNamespace, Bucket> buckets;  // what begins alike is together
+  Buckets buckets;
+  std::unordered_set<Buckets::iterator, BucketHash, BucketEqual> by_namespace;
   std::size_t buckets_made = 0;
 
   std::vector<std::optional<Direction>> embed_queries(std::span<const StoreOp> ops) const {
@@ -190,18 +233,19 @@ struct InMemoryStore::Data {
                                 std::span<const std::optional<Direction>> queries) const {
     std::vector<StoreResult> results(ops.size());
     for (std::size_t i = 0; i < ops.size(); ++i) {
-      if (const auto* op = std::get_if<GetOp>(&ops[i])) results[i] = get(*op);
+      if (const auto* op = std::get_if<GetOp>(&ops[i])) results[i] = get(op->namespace_, op->key);
       if (const auto* op = std::get_if<SearchOp>(&ops[i])) results[i] = search(*op, queries[i]);
       if (const auto* op = std::get_if<ListNamespacesOp>(&ops[i])) results[i] = list(op->options);
     }
     return results;
   }
 
-  std::optional<Item> get(const GetOp& op) const {
-    const auto bucket = buckets.find(op.namespace_);
-    if (bucket == buckets.end()) return std::nullopt;
-    const auto entry = bucket->second.by_key.find(op.key);
-    if (entry == bucket->second.by_key.end()) return std::nullopt;
+  std::optional<Item> get(const StoreNamespace& ns, std::string_view key) const {
+    const auto place = by_namespace.find(ns);
+    if (place == by_namespace.end()) return std::nullopt;
+    const Bucket& bucket = (*place)->second;
+    const auto entry = bucket.by_key.find(key);
+    if (entry == bucket.by_key.end()) return std::nullopt;
     return entry->second->item;
   }
 
@@ -228,13 +272,10 @@ struct InMemoryStore::Data {
   }
 
   std::vector<SearchItem> search(const SearchOp& op, const std::optional<Direction>& query) const {
-    constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
     const SearchOptions& options = op.options;
     if (query) return best_items(find(op, kAll), *query, options);
 
-    const std::size_t end =
-        options.limit > kAll - options.offset ? kAll : options.offset + options.limit;
-    const std::vector<const Entry*> entries = find(op, end);
+    const std::vector<const Entry*> entries = find(op, sum(options.offset, options.limit));
     std::vector<SearchItem> found;
     for (std::size_t i = options.offset; i < entries.size(); ++i) {
       found.push_back(found_item(*entries[i]));
@@ -261,15 +302,31 @@ struct InMemoryStore::Data {
     return listed;
   }
 
-  void put(const PutOp& op, std::vector<store::IndexedText> index, Item::Time time) {
-    const auto [entry, is_new_bucket] = buckets.try_emplace(op.namespace_);
-    Bucket& bucket = entry->second;
-    if (is_new_bucket) bucket.ordinal = buckets_made++;
-    const auto [place, is_new] = bucket.by_key.try_emplace(op.key);
-    if (is_new) place->second = bucket.entries.emplace(bucket.entries.end());
-    *place->second = {.item = {op.value, op.key, op.namespace_, time, time}, .index = {}};
+  Bucket& find_or_make(const StoreNamespace& ns) {
+    const auto place = by_namespace.find(ns);
+    if (place != by_namespace.end()) return (*place)->second;
+    const auto bucket = buckets.try_emplace(ns).first;
+    bucket->second.ordinal = buckets_made++;
+    by_namespace.insert(bucket);
+    return bucket->second;
+  }
+
+  void put(const StoreNamespace& ns, std::string_view key, const Value& value,
+           std::vector<store::IndexedText> index, Item::Time time) {
+    Bucket& bucket = find_or_make(ns);
+    auto place = bucket.by_key.find(key);
+    if (place == bucket.by_key.end()) {
+      const auto entry = bucket.entries.emplace(bucket.entries.end());
+      place = bucket.by_key.emplace(key, entry).first;
+      entry->item.key = key;
+      entry->item.namespace_ = ns;
+    }
+    Entry& entry = *place->second;
+    entry.item.value = value;
+    entry.item.created_at = entry.item.updated_at = time;
+    entry.index.clear();
     for (store::IndexedText& text : index) {
-      place->second->index.push_back(direction_of(std::move(text.vector)));
+      entry.index.push_back(direction_of(std::move(text.vector)));
     }
   }
 
@@ -280,7 +337,9 @@ struct InMemoryStore::Data {
     if (entry == bucket->second.by_key.end()) return;
     bucket->second.entries.erase(entry->second);
     bucket->second.by_key.erase(entry);
-    if (bucket->second.entries.empty()) buckets.erase(bucket);
+    if (!bucket->second.entries.empty()) return;
+    by_namespace.erase(bucket);
+    buckets.erase(bucket);
   }
 };
 
@@ -291,6 +350,21 @@ InMemoryStore::InMemoryStore(IndexOptions index) : InMemoryStore() {
 }
 
 InMemoryStore::~InMemoryStore() = default;
+
+std::optional<Item> InMemoryStore::get_checked(const StoreNamespace& ns, std::string_view key,
+                                               std::optional<bool>) {
+  const std::shared_lock lock(data_->mutex);
+  return data_->get(ns, key);
+}
+
+void InMemoryStore::put_checked(const StoreNamespace& ns, std::string_view key, Value value,
+                                const PutOptions& options) {
+  if (data_->indexer) return Store::put_checked(ns, key, std::move(value), options);
+  check_ttl(options);
+  const Item::Time time = now();
+  const std::scoped_lock lock(data_->mutex);
+  data_->put(ns, key, value, {}, time);
+}
 
 std::vector<StoreResult> InMemoryStore::batch(std::span<const StoreOp> ops) {
   for (const StoreOp& op : ops) {
@@ -313,7 +387,7 @@ std::vector<StoreResult> InMemoryStore::batch(std::span<const StoreOp> ops) {
     if (puts[i]->value.is_null()) {
       data_->erase(*puts[i]);
     } else {
-      data_->put(*puts[i], std::move(index[i]), time);
+      data_->put(puts[i]->namespace_, puts[i]->key, puts[i]->value, std::move(index[i]), time);
     }
   }
   return results;
