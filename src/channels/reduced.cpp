@@ -1,5 +1,3 @@
-#include <optional>
-
 #include <clew/channels.hpp>
 #include <clew/errors.hpp>
 #include <clew/extension.hpp>
@@ -21,12 +19,11 @@ Value reduce(const Reducer& reducer, const Value& current, const Value& update,
 
 class Reduced final : public Channel, public StoredAsHistory {
  public:
-  Reduced(Reducer reducer, std::optional<Value> initial)
-      : reducer_(std::move(reducer)), initial_(std::move(initial)) {}
+  explicit Reduced(Reducer reducer) : reducer_(std::move(reducer)) {}
+  Reduced(Reducer reducer, Value initial)
+      : reducer_(std::move(reducer)), initial_{std::move(initial), true, false} {}
 
-  ChannelState initial() const override {
-    return {initial_.value_or(Value()), initial_.has_value(), false};
-  }
+  ChannelState initial() const override { return initial_; }
 
   ChannelState load(const Value& stored) const override {
     // A thread written while this was a delta channel holds snapshots.
@@ -63,7 +60,7 @@ class Reduced final : public Channel, public StoredAsHistory {
 
  private:
   Reducer reducer_;
-  std::optional<Value> initial_;
+  ChannelState initial_;
 };
 
 }  // namespace
@@ -90,9 +87,7 @@ const Value* overwritten(const Value& value) {
   return value["type"] == Value("__overwrite__") ? value.find("value") : nullptr;
 }
 
-ChannelPtr reduced(Reducer reducer) {
-  return std::make_shared<const Reduced>(std::move(reducer), std::nullopt);
-}
+ChannelPtr reduced(Reducer reducer) { return std::make_shared<const Reduced>(std::move(reducer)); }
 
 ChannelPtr reduced(Reducer reducer, Value initial) {
   return std::make_shared<const Reduced>(std::move(reducer), std::move(initial));

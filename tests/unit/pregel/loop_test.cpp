@@ -1,0 +1,127 @@
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include <clew/clew.hpp>
+
+namespace clew {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Count {
+  int n = 0;
+};
+CLEW_STATE(Count, n)
+
+Task<Update> sleep_and_add(const Count& count, Runtime& runtime) {
+  Task<void> pause = runtime.sleep(1ms);
+  co_await std::move(pause);
+  Update update;
+  update.set("n", count.n + 1);
+  co_return update;
+}
+
+CompiledGraph chain_of_coroutines(CompileOptions options = {}) {
+  return StateGraph<Count>()
+      .add_node("a", sleep_and_add)
+      .add_node("b", sleep_and_add)
+      .add_edge(START, "a")
+      .add_edge("a", "b")
+      .compile(std::move(options));
+}
+
+TEST(Loop, RunsCoroutineNodes) { EXPECT_EQ(chain_of_coroutines().invoke({{"n", 1}})["n"], 3); }
+
+TEST(Loop, ManyRunsShareAFewThreads) {
+  const CompiledGraph graph =
+      chain_of_coroutines({.checkpointer = std::make_shared<InMemorySaver>()});
+  std::vector<Value> inputs;
+  std::vector<Config> configs;
+  for (int i = 0; i < 200; ++i) {
+    inputs.push_back({{"n", i}});
+    Config config;
+    config.thread_id = std::to_string(i);
+    configs.push_back(config);
+  }
+  const std::vector<Value> results = graph.batch(inputs, configs);
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(results[static_cast<std::size_t>(i)]["n"], i + 2);
+}
+
+TEST(Loop, OneOfTwoRunsOnAThreadGetsAConflict) {
+  std::promise<void> inside;
+  std::promise<void> go_on;
+  std::shared_future<void> released = go_on.get_future().share();
+  std::atomic<bool> is_first{true};
+  const CompiledGraph graph = StateGraph<Count>()
+                                  .add_node("wait",
+                                            [&, released](const Count& count) {
+                                              if (is_first.exchange(false)) {
+                                                inside.set_value();
+                                                released.wait();
+                                              }
+                                              return Update{{"n", count.n + 1}};
+                                            })
+                                  .add_edge(START, "wait")
+                                  .compile({.checkpointer = std::make_shared<InMemorySaver>()});
+  const Config thread{.thread_id = "1"};
+  auto slow = std::async(std::launch::async, [&] { return graph.invoke({{"n", 10}}, thread); });
+  inside.get_future().wait();
+  EXPECT_EQ(graph.invoke({{"n", 20}}, thread)["n"], 21);
+  go_on.set_value();
+  EXPECT_THROW(slow.get(), ThreadConflict);
+  EXPECT_EQ(graph.get_state(thread).values["n"], 21);
+}
+
+TEST(Loop, ACancelledRunCanBeContinued) {
+  std::stop_source stop;
+  const CompiledGraph graph =
+      StateGraph<Count>()
+          .add_node("a",
+                    [&](const Count& count) {
+                      stop.request_stop();
+                      return Update{{"n", count.n + 1}};
+                    })
+          .add_node("b", [](const Count& c) { return Update{{"n", c.n * 10}}; })
+          .add_edge(START, "a")
+          .add_edge("a", "b")
+          .compile({.checkpointer = std::make_shared<InMemorySaver>()});
+  Config thread{.thread_id = "1"};
+  thread.stop = stop.get_token();
+  EXPECT_THROW(graph.invoke({{"n", 1}}, thread), Cancelled);
+  const Config again{.thread_id = "1"};
+  EXPECT_EQ(graph.get_state(again).next, std::vector<std::string>{"b"});
+  EXPECT_EQ(graph.invoke(nullptr, again)["n"], 20);
+}
+
+TEST(Loop, ADroppedStreamCancelsItsRun) {
+  std::atomic<int> runs{0};
+  const CompiledGraph graph =
+      StateGraph<Count>()
+          .add_node("loop",
+                    [&](const Count& count) {
+                      ++runs;
+                      return Command{.update = {{"n", count.n + 1}}, .goto_ = {"loop"}};
+                    })
+          .add_edge(START, "loop")
+          .compile();
+  {
+    Stream stream = graph.stream({{"n", 0}});
+    EXPECT_EQ(stream.begin()->mode, StreamMode::values);
+  }
+  const int when_dropped = runs;
+  std::this_thread::sleep_for(5ms);
+  EXPECT_EQ(runs, when_dropped);
+}
+
+TEST(Loop, ThreadIdIsAskedFor) {
+  const CompiledGraph graph =
+      chain_of_coroutines({.checkpointer = std::make_shared<InMemorySaver>()});
+  EXPECT_THROW(graph.invoke({{"n", 1}}), MissingThreadError);
+}
+
+}  // namespace
+}  // namespace clew
