@@ -30,6 +30,7 @@ const std::vector<Option> kOptions = {
     {"--n", &Options::n, {}, "0 = the workload's default"},
     {"--nodes", &Options::nodes, {}, "W1"},
     {"--fan", &Options::fan, {}, "W3"},
+    {"--channels", &Options::channels, {}, "W4"},
     {"--variant", &Options::variant, {"plain", "delta"}, "W2"},
     {"--dims", &Options::dims, {}, "W8: 0 = no vectors"},
     {"--pg", &Options::pg, {}, "DSN of a scratch database; its public schema is dropped"},

@@ -16,6 +16,7 @@ struct Options {
   int n = 0;  // 0: the workload's default
   int nodes = 10;
   int fan = 100;
+  int channels = 100;
   std::string variant = "plain";
   int dims = 0;  // 0: no vectors
   std::string pg;

@@ -9,12 +9,12 @@ namespace clew::bench {
 namespace {
 
 constexpr std::array<Workload, 9> kWorkloads = {{
-    {"W1", nullptr, "the engine"},
+    {"W1", run_w1_sequential, ""},
     {"W2", nullptr, "the engine"},
-    {"W3", nullptr, "the engine"},
-    {"W4", nullptr, "the engine"},
+    {"W3", run_w3_fan_out, ""},
+    {"W4", run_w4_wide_state, ""},
     {"W5", nullptr, "the engine"},
-    {"W6", nullptr, "the engine"},
+    {"W6", run_w6_resume, ""},
     {"W7", run_w7_serde, ""},
     {"W8", nullptr, "the store"},
     {"W9", nullptr, "the engine"},

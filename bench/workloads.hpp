@@ -20,6 +20,10 @@ struct Workload {
 // `name` is one that parse_options() has accepted.
 const Workload& find_workload(std::string_view name);
 
+void run_w1_sequential(const Options& options);
+void run_w3_fan_out(const Options& options);
+void run_w4_wide_state(const Options& options);
+void run_w6_resume(const Options& options);
 void run_w7_serde(const Options& options);
 
 }  // namespace clew::bench

@@ -298,14 +298,15 @@ def W3(b: Backend, a):
 def W4(b: Backend, a):
     from langgraph.graph import END, START, StateGraph
 
-    S = TypedDict("S", {f"c{i}": str for i in range(100)})
+    channels = a.channels
+    S = TypedDict("S", {f"c{i}": str for i in range(channels)})
     g0 = StateGraph(S)
     for k in range(50):
         val = hexstr(f"step{k}", 100)
-        g0.add_node(f"n{k}", lambda s, k=k, val=val: {f"c{k}": val})
+        g0.add_node(f"n{k}", lambda s, k=k, val=val: {f"c{k % channels}": val})
         g0.add_edge(START if k == 0 else f"n{k-1}", f"n{k}")
     g0.add_edge("n49", END)
-    inp = {f"c{i}": hexstr(f"init{i}", 100) for i in range(100)}
+    inp = {f"c{i}": hexstr(f"init{i}", 100) for i in range(channels)}
     n = a.n or 10
     wall, disk = Watch(), None
     for r in range(a.repeat):
@@ -318,7 +319,7 @@ def W4(b: Backend, a):
                     g.invoke(inp, cfg(f"t{i}"), **kw)
             if r == a.repeat - 1:
                 disk = b.size()
-    emit("W4_wide100x50", b.name, n, wall=wall, steps=50, disk=disk,
+    emit(f"W4_wide{channels}x50", b.name, n, wall=wall, steps=50, disk=disk,
          durability=None if b.name == "none" else a.durability)
 
 
@@ -641,6 +642,7 @@ def main():
     p.add_argument("--n", type=int, default=0, help="0 = the workload's default")
     p.add_argument("--nodes", type=int, default=10, help="W1")
     p.add_argument("--fan", type=int, default=100, help="W3")
+    p.add_argument("--channels", type=int, default=100, help="W4")
     p.add_argument("--variant", default="plain", choices=["plain", "delta"], help="W2")
     p.add_argument("--dims", type=int, default=0, help="W8: 0 = no vectors")
     p.add_argument("--uvloop", action="store_true", help="W9")
