@@ -19,6 +19,7 @@ struct Options {
   int channels = 100;
   std::string variant = "plain";
   int dims = 0;  // 0: no vectors
+  int size = 0;  // 0: the shape's default
   std::string pg;
   std::string tmp;  // empty: the system's temporary directory
   bool help = false;
