@@ -293,7 +293,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
   bool has_latest_ = false;
   std::vector<Interrupt> interrupts_;
 
-  std::atomic<bool> has_ended_{false};  // for run()
+  // For run().
+  bool has_ended_ = false;
+  std::condition_variable ended_;
 };
 
 // Runs a loop to its end; resumes whoever awaits it.
