@@ -1,6 +1,7 @@
-// How a graph looks: its nodes, the ways between them, and two renderings.
+// How a graph looks: its nodes, the ways between them, and three renderings.
 //
 //   DrawableGraph drawing = graph.get_graph();
+//   std::cout << drawing.draw_ascii();    // boxes and lines, for a terminal
 //   std::cout << drawing.draw_mermaid();  // for Markdown; the text that LangGraph makes
 //   std::cout << drawing.to_json();       // {"nodes": [...], "edges": [...]}, as LangGraph's
 //
@@ -97,6 +98,12 @@ struct DrawableGraph {
   // Text in Mermaid's language. Throws GraphError if two subgraphs have the
   // same name, which Mermaid cannot tell apart.
   std::string draw_mermaid(const MermaidOptions& options = {}) const;
+
+  // A picture in ASCII of boxes with the ids of nodes: START on top, ways down or,
+  // with the arrow '^', back up. Lines of conditional edges are dotted, '+' is
+  // where lines bend or join, and lines that only cross are not connected. Labels
+  // are left out. Throws GraphError if an edge has an end that is no node.
+  std::string draw_ascii() const;
 
   // {"nodes": [{"id", "type", "data", "metadata"}], "edges": [{"source",
   // "target", "data", "conditional"}]}; what says nothing is absent.
