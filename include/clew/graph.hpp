@@ -17,6 +17,7 @@
 
 #include <concepts>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -329,6 +330,10 @@ class StateGraph {
   StateGraph& add_edge(std::vector<std::string> from, std::string to) {
     builder_.add_edge(std::move(from), true, std::move(to));
     return *this;
+  }
+  // {"a", "b"} would also be a std::string, of two pointers; this is the better match.
+  StateGraph& add_edge(std::initializer_list<std::string> from, std::string to) {
+    return add_edge(std::vector<std::string>(from), std::move(to));
   }
 
   // After `from`, run what `router` returns: a node's name, a Send, or a list of
