@@ -41,6 +41,15 @@ int main() {
   // {"item":"tea","size":"large"}
   // [/snippet subgraph]
 
+  // [snippet update]
+  Config second{.thread_id = "2"};
+  shop.invoke({{"item", "tea"}}, second);
+  Config inside = shop.get_state(second, true).tasks[0].state->config;
+  shop.update_state(inside, {{"item", "coffee"}});
+  Value asked = shop.invoke(nullptr, second);
+  std::cout << asked["__interrupt__"][0].get<Interrupt>().value << '\n';  // "Which size of coffee?"
+  // [/snippet update]
+
   // [snippet namespace]
   auto show = [](const Order&, Runtime& runtime) {
     std::cout << '"' << runtime.config().checkpoint_ns << "\"\n";
