@@ -331,7 +331,7 @@ class StateGraph {
     builder_.add_edge(std::move(from), true, std::move(to));
     return *this;
   }
-  // {"a", "b"} would also be a std::string, of two pointers; this is the better match.
+  // For add_edge({"a", "b"}, "c"): two literals in braces could also be the ends of a string.
   StateGraph& add_edge(std::initializer_list<std::string> from, std::string to) {
     return add_edge(std::vector<std::string>(from), std::move(to));
   }

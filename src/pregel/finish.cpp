@@ -42,7 +42,8 @@ bool Loop::suppress_interrupt(std::exception_ptr error) {
   } catch (const GraphInterrupt& interrupt) {
     const bool has_writes = std::any_of(tasks_.begin(), tasks_.end(),
                                         [](const auto& task) { return !task->writes.empty(); });
-    if (!pending_.empty() && has_writes) show_finished_tasks();
+    // One last look at the state, with what finished tasks of the step wrote.
+    if ((has_written_ || !pending_.empty()) && has_writes) apply_tasks();
     if (interrupt.interrupts.empty()) {
       emit(StreamMode::updates, [] { return Value{{kInterrupt, list()}}; });
     }
@@ -60,23 +61,6 @@ void Loop::check_parent_command(std::exception_ptr error) {
     throw NoParentGraphError("a node returned a Command for the parent graph, but there is none");
   } catch (...) {
   }
-}
-
-// One last look at the state, with what finished tasks of the step wrote.
-void Loop::show_finished_tasks() {
-  std::vector<TaskRun*> order;
-  for (const auto& task : tasks_) order.push_back(task.get());
-  std::sort(order.begin(), order.end(), [](TaskRun* a, TaskRun* b) { return path_less(*a, *b); });
-  std::vector<TaskWrites> writes;
-  bool has_output = false;
-  for (TaskRun* task : order) {
-    writes.push_back(task->as_writes());
-    has_output = has_output || writes_output(*task);
-  }
-  const std::vector<Index> updated = state_.apply(writes, next_version());
-  const bool is_visible = std::any_of(updated.begin(), updated.end(),
-                                      [this](Index index) { return output_.contains(index); });
-  if (is_visible && has_output) emit_values();
 }
 
 Value Loop::run() {

@@ -103,8 +103,10 @@ class Loop : public std::enable_shared_from_this<Loop> {
   friend class StateAccess;
   enum class Status { pending, done, interrupt_before, interrupt_after, out_of_steps };
   struct Pending {
-    std::string task_id;
+    Value task;  // its id
     Write write;
+
+    std::string_view task_id() const { return task.as_string(); }
   };
 
   // start.cpp
@@ -123,10 +125,10 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
   // plan.cpp
   void plan();
-  std::vector<std::unique_ptr<TaskRun>> prepare_tasks();
-  std::unique_ptr<TaskRun> prepare_push(std::int64_t index, const Value& packet);
-  std::unique_ptr<TaskRun> prepare_pull(const Node& node);
-  std::unique_ptr<TaskRun> prepare_error_handler(TaskRun& failed, std::exception_ptr error,
+  std::vector<std::shared_ptr<TaskRun>> prepare_tasks();
+  std::shared_ptr<TaskRun> prepare_push(std::int64_t index, const Value& packet);
+  std::shared_ptr<TaskRun> prepare_pull(const Node& node);
+  std::shared_ptr<TaskRun> prepare_error_handler(TaskRun& failed, std::exception_ptr error,
                                                  std::string text);
   void fill_scratchpad(TaskRun& task);
   bool tick();
@@ -149,8 +151,6 @@ class Loop : public std::enable_shared_from_this<Loop> {
   Task<Value> run_subgraph(TaskRun& task);
   void write_task_result(TaskRun& task, const Value& result);
   void schedule_error_handler(TaskRun& failed, std::exception_ptr error, std::string text);
-  // Empty if nobody is going to ask for it.
-  const std::string& task_id(TaskRun& task);
   std::optional<std::chrono::nanoseconds> after_attempt(TaskRun& task, std::exception_ptr error);
   bool handle_parent_command(TaskRun& task, ParentCommand& command);
   void finish_task(TaskRun& task, std::exception_ptr error);
@@ -158,14 +158,17 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void task_done();
   void check_errors();
   void end_step();
+  std::vector<Index> apply_tasks();
   void check_cancelled() const;
-  std::function<Value(const Value&)> next_version() const;
 
   // save.cpp
-  void put_writes(TaskRun* task, const std::string& task_id, std::vector<Write> writes,
-                  bool cached = false);
-  void save_writes(const std::string& task_id, const std::string& task_path,
+  void put_writes(TaskRun& task, std::span<const Write> writes, bool cached = false);
+  void put_null_writes(std::vector<Write> writes);
+  void keep_pending(TaskRun& task, std::span<const Write> writes);
+  void save_writes(std::string_view task_id, std::string_view task_path,
                    std::span<const Write> writes, const std::string& checkpoint_id);
+  bool saves_at_once() const;
+  std::unordered_map<std::string_view, TaskRun*> tasks_by_id() const;
   void put_checkpoint(std::string_view source);
   void put_final_checkpoint();
   void put_exit_writes();
@@ -198,7 +201,6 @@ class Loop : public std::enable_shared_from_this<Loop> {
   // finish.cpp
   void finish(std::exception_ptr error);
   bool suppress_interrupt(std::exception_ptr error);
-  void show_finished_tasks();
   static void check_parent_command(std::exception_ptr error);
   Value read_output();
   bool writes_output(const TaskRun& task) const;
@@ -209,8 +211,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
   Done done_;
   Executor& executor_;
 
-  Selection output_;               // the channels of the result
-  Index output_index_ = kUnknown;  // the same among the graph's selections
+  const Selection* output_ = nullptr;  // the channels of the result
+  Index output_index_ = kUnknown;      // the same among the graph's selections
+  Selection own_output_;               // if they were given by the caller
 
   ThreadState state_;
   Checkpoint checkpoint_;                   // id, ts; the rest is in state_
@@ -219,7 +222,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::string saved_id_;                    // parent of the next put; empty: none
   std::optional<std::string> previous_id_;  // parent of the newest checkpoint
   std::optional<std::string> expected_head_;
-  std::vector<Pending> pending_;  // guarded by mutex_ while tasks run
+  // Writes of this step, and of earlier runs of it; guarded by mutex_ while tasks run.
+  std::vector<Pending> pending_;
+  std::atomic<bool> has_written_{false};  // a task of this run, also if nothing is kept
   Value previous_;
   std::optional<std::vector<Index>> updated_;
 
@@ -236,7 +241,6 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::mutex mutex_;
   std::mutex id_mutex_;
   std::vector<std::shared_ptr<TaskRun>> tasks_;
-  std::unordered_map<std::string_view, TaskRun*> tasks_by_id_;
   std::vector<TaskRun*> runnable_;
   std::size_t next_runnable_ = 0;
   std::atomic<std::size_t> outstanding_{0};

@@ -110,9 +110,6 @@ void Loop::advance() {
 // so that a step makes progress even if no other thread is free; it does not
 // wait for tasks that others took.
 bool Loop::run_tasks() {
-  if (tasks_by_id_.empty() && scope_.checkpointer) {
-    for (const auto& task : tasks_) tasks_by_id_.emplace(task->id(), task.get());
-  }
   std::size_t count = 0;
   {
     // A helper of the last step may still be looking for work: it must see the
@@ -342,7 +339,7 @@ void Loop::commit(TaskRun& task, std::exception_ptr error) {
   if (!error) {
     const bool is_silent = std::all_of(task.writes.begin(), task.writes.end(), is_control_write);
     if (is_silent) task.writes.push_back({Value(kNoWrites), {}, kUnknown});
-    put_writes(&task, task_id(task), task.writes);
+    put_writes(task, task.writes);
     return;
   }
   try {
@@ -353,7 +350,7 @@ void Loop::commit(TaskRun& task, std::exception_ptr error) {
     for (const Write& write : task.writes) {
       if (write.is(kResume)) writes.push_back(write);
     }
-    put_writes(&task, task_id(task), std::move(writes));
+    put_writes(task, writes);
   } catch (const ParentCommand&) {
   } catch (const Cancelled&) {
   } catch (...) {
@@ -361,7 +358,7 @@ void Loop::commit(TaskRun& task, std::exception_ptr error) {
     task.writes.push_back({Value(kError), text, kUnknown});
     const bool has_handler = task.node && task.node->error_handler != kUnknown;
     if (has_handler) task.writes.push_back({Value(kErrorSourceNode), task.name, kUnknown});
-    put_writes(&task, task_id(task), task.writes);
+    put_writes(task, task.writes);
     if (has_handler) schedule_error_handler(task, error, text);
   }
 }
@@ -374,7 +371,6 @@ void Loop::schedule_error_handler(TaskRun& failed, std::exception_ptr error, std
   {
     const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(handler));
-    if (!tasks_by_id_.empty()) tasks_by_id_.emplace(task->id(), task);
     ++outstanding_;
   }
   execute(*task);
@@ -401,8 +397,10 @@ void Loop::check_errors() {
   if (is_interrupted) throw interrupted;
 }
 
-void Loop::end_step() {
+// Merges what the tasks wrote, in their order, and shows the state if that is news.
+std::vector<Index> Loop::apply_tasks() {
   std::vector<TaskRun*> order;
+  order.reserve(tasks_.size());
   for (const auto& task : tasks_) order.push_back(task.get());
   if (order.size() > 1) {
     std::sort(order.begin(), order.end(), [](TaskRun* a, TaskRun* b) { return path_less(*a, *b); });
@@ -410,15 +408,21 @@ void Loop::end_step() {
   std::vector<TaskWrites> writes;
   writes.reserve(order.size());
   for (TaskRun* task : order) writes.push_back(task->as_writes());
-  note_step_deltas();
-  updated_ = state_.apply(writes, next_version());
-  const bool is_visible = std::any_of(updated_->begin(), updated_->end(),
-                                      [this](Index index) { return output_.contains(index); });
+  std::vector<Index> updated = state_.apply(writes);
+  const bool is_visible = std::any_of(updated.begin(), updated.end(),
+                                      [this](Index index) { return output_->contains(index); });
   if (is_visible && std::any_of(order.begin(), order.end(),
                                 [this](TaskRun* task) { return writes_output(*task); })) {
     emit_values();
   }
+  return updated;
+}
+
+void Loop::end_step() {
+  note_step_deltas();
+  updated_ = apply_tasks();
   pending_.clear();
+  has_written_ = false;
   is_replaying_ = false;
   put_checkpoint("loop");
   const auto& after = scope_.parent || scope_.config.interrupt_after.empty()

@@ -60,7 +60,7 @@ StateSnapshot StateAccess::snapshot(const Config& config,
   if (!saved) return snapshot;
   const std::shared_ptr<Loop> loop = open(config, saved);
   loop->scope_.config.checkpoint_ns = saved->key.checkpoint_ns;
-  const std::vector<std::unique_ptr<TaskRun>> tasks = loop->prepare_tasks();
+  const std::vector<std::shared_ptr<TaskRun>> tasks = loop->prepare_tasks();
 
   for (const auto& task : tasks) {
     TaskOutcome outcome = task_outcome(*graph_, task->id(), saved->pending_writes);
@@ -91,17 +91,17 @@ StateSnapshot StateAccess::snapshot(const Config& config,
 
   std::vector<Write> null_writes;
   for (const auto& pending : loop->pending_) {
-    if (pending.task_id == kNullTaskId) null_writes.push_back(pending.write);
+    if (pending.task_id() == kNullTaskId) null_writes.push_back(pending.write);
   }
   if (!null_writes.empty()) {
-    const TaskWrites input{Value(kInput), null_writes, {}, false};
-    loop->state_.apply({&input, 1}, nullptr);
+    const TaskWrites input = TaskWrites::of_input(null_writes);
+    loop->state_.preview({&input, 1});
   }
   std::vector<TaskRun*> finished;
   for (const auto& task : tasks) {
     if (!task->writes.empty()) finished.push_back(task.get());
   }
-  if (!finished.empty()) loop->state_.apply(in_order(finished), nullptr);
+  if (!finished.empty()) loop->state_.preview(in_order(finished));
 
   snapshot.values = loop->state_.read(graph_->stream, loop->step_, loop->stop_);
   snapshot.config = checkpoint_config(saved->key, saved->metadata);
@@ -218,21 +218,21 @@ void StateAccess::store_writes(Loop& loop, const Base& base, const std::string& 
 Config StateAccess::clear_tasks(Loop& loop, const Base& base) const {
   std::vector<Index> updated;
   if (base.saved) {
-    const std::vector<std::unique_ptr<TaskRun>> tasks = loop.prepare_tasks();
+    const std::vector<std::shared_ptr<TaskRun>> tasks = loop.prepare_tasks();
     std::vector<Write> null_writes;
     for (const auto& pending : loop.pending_) {
-      if (pending.task_id == kNullTaskId) null_writes.push_back(pending.write);
+      if (pending.task_id() == kNullTaskId) null_writes.push_back(pending.write);
     }
     if (!null_writes.empty()) {
-      const TaskWrites input{Value(kInput), null_writes, {}, false};
-      updated = loop.state_.apply({&input, 1}, loop.next_version());
+      const TaskWrites input = TaskWrites::of_input(null_writes);
+      updated = loop.state_.apply({&input, 1});
     }
     std::vector<TaskRun*> all;
     for (const auto& task : tasks) {
       task->writes = task_outcome(*graph_, task->id(), base.saved->pending_writes).writes;
       all.push_back(task.get());
     }
-    const std::vector<Index> cleared = loop.state_.apply(in_order(all), loop.next_version());
+    const std::vector<Index> cleared = loop.state_.apply(in_order(all));
     updated.insert(updated.end(), cleared.begin(), cleared.end());
   }
   return save(loop, base, "update", base.step, base.step + 1, updated);
@@ -243,8 +243,8 @@ Config StateAccess::update_as_input(Loop& loop, const Base& base, const Value& v
   const std::vector<Write> writes{
       {graph_->channels[graph_->start_channel].key, values, graph_->start_channel}};
   store_writes(loop, base, input_writes_id(Uuid::parse(loop.checkpoint_.id)), "", writes);
-  const TaskWrites input{Value(kInput), writes, {}, false};
-  const std::vector<Index> updated = loop.state_.apply({&input, 1}, loop.next_version());
+  const TaskWrites input = TaskWrites::of_input(writes);
+  const std::vector<Index> updated = loop.state_.apply({&input, 1});
   const std::int64_t step = base.saved ? base.step + 1 : -1;
   return save(loop, base, "input", step, step, updated);
 }
@@ -327,7 +327,7 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
     for (const auto& task : loop.prepare_tasks()) prepared[task->name].push_back(task->id());
     for (auto& [node, ids] : prepared) std::reverse(ids.begin(), ids.end());
   }
-  std::vector<std::unique_ptr<TaskRun>> tasks;
+  std::vector<std::shared_ptr<TaskRun>> tasks;
   std::vector<std::string> task_ids;
   for (std::size_t i = 0; i < updates.size(); ++i) {
     const StateUpdate& update = updates[i];
@@ -337,7 +337,7 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
     const std::string name = update.as_node.empty() ? infer_node(loop) : update.as_node;
     const Index node = graph_->find_node(name);
     if (node == kUnknown) throw UnknownNodeError("node '" + name + "' does not exist");
-    auto task = std::make_unique<TaskRun>(loop, TaskKind::pull);
+    auto task = std::make_shared<TaskRun>(loop, TaskKind::pull);
     task->node = &graph_->nodes[node];
     task->name = name;
     std::vector<std::string>& ids = prepared[name];
@@ -366,9 +366,9 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
     }
     store_writes(loop, base, task_ids[i],
                  task_path_str(TaskPath::update(static_cast<std::int64_t>(i))), tasks[i]->writes);
-    writes.push_back({tasks[i]->node->key, tasks[i]->writes, {}, true});
+    writes.push_back({tasks[i]->node, tasks[i]->node->key, tasks[i]->writes, false, true});
   }
-  loop.state_.apply(writes, loop.next_version());
+  loop.state_.apply(writes);
   return save(loop, base, "update", base.step + 1, base.step + 1, updated);
 }
 

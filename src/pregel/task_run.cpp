@@ -82,9 +82,7 @@ Value TaskRun::triggers() const {
 }
 
 TaskWrites TaskRun::as_writes() {
-  const std::span<const Index> channels =
-      kind == TaskKind::pull ? std::span<const Index>(node->triggers) : std::span<const Index>();
-  return {node ? node->key : Value(name), writes, channels, true};
+  return {node, node ? node->key : Value(name), writes, kind == TaskKind::pull, true};
 }
 
 Value TaskRun::interrupt(Value question) {

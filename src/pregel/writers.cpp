@@ -24,7 +24,10 @@ class ResultWriter {
  public:
   ResultWriter(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}
 
+  // All of them, or none if the result is refused.
   std::vector<Write> run(const Value& result) && {
+    const std::size_t expected = result.is_object() ? result.size() : 1;
+    writes_.reserve(expected + node_.edges.size());
     write_updates(result);
     write_gotos(result);
     return std::move(writes_);
@@ -144,7 +147,11 @@ void Loop::write_result(const Node& node, const Value& result, TaskRun& task,
     return;
   }
   std::vector<Write> updates = ResultWriter(*graph_, node).run(result);
-  std::move(updates.begin(), updates.end(), std::back_inserter(writes));
+  if (writes.empty()) {
+    writes = std::move(updates);
+  } else {
+    std::move(updates.begin(), updates.end(), std::back_inserter(writes));
+  }
   writes.insert(writes.end(), node.edges.begin(), node.edges.end());
   for (const Branch& branch : node.branches) {
     Value state = state_.read_with(branch.selection, writes, step_, stop_);
