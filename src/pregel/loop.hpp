@@ -147,7 +147,6 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void call_for_more(std::size_t limit, std::uint64_t round);
   void execute(TaskRun& task);
   Task<void> execute_coroutine(TaskRun& task);
-  Value run_function(TaskRun& task);
   Task<Value> run_subgraph(TaskRun& task);
   void write_task_result(TaskRun& task, const Value& result);
   void schedule_error_handler(TaskRun& failed, std::exception_ptr error, std::string text);

@@ -97,6 +97,48 @@ TEST(Loop, ACancelledRunCanBeContinued) {
   EXPECT_EQ(graph.invoke(nullptr, again)["n"], 20);
 }
 
+TEST(Loop, ACoroutineThatTakesTooLongHasFailed) {
+  const auto slow = [](const Count&, Runtime& runtime) -> Task<void> {
+    Task<void> pause = runtime.sleep(20ms);
+    co_await std::move(pause);
+  };
+  const CompiledGraph graph = StateGraph<Count>()
+                                  .add_node("slow", slow, {.timeout = TimeoutPolicy{1ms}})
+                                  .add_edge(START, "slow")
+                                  .compile();
+  EXPECT_THROW(graph.invoke({{"n", 1}}), NodeTimeout);
+}
+
+TEST(Loop, ASendMayHaveATimeLimitOfItsOwn) {
+  const auto sleep = [](const Value& ms) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(ms.as_int()));
+  };
+  const auto send = [](const Count& count) {
+    return Send{"sleep", 20, TimeoutPolicy{std::chrono::milliseconds(count.n)}};
+  };
+  const CompiledGraph graph =
+      StateGraph<Count>().add_node("sleep", sleep).add_conditional_edges(START, send).compile();
+  EXPECT_NO_THROW(graph.invoke({{"n", 60'000}}));
+  EXPECT_THROW(graph.invoke({{"n", 1}}), NodeTimeout);
+}
+
+TEST(Loop, CancellingReachesANodeWithATimeLimit) {
+  std::stop_source stop;
+  bool is_asked = false;
+  const auto work = [&](const Count&, Runtime& runtime) {
+    stop.request_stop();
+    is_asked = runtime.stop_token().stop_requested();
+  };
+  const CompiledGraph graph = StateGraph<Count>()
+                                  .add_node("work", work, {.timeout = TimeoutPolicy{1min}})
+                                  .add_edge(START, "work")
+                                  .compile();
+  Config config;
+  config.stop = stop.get_token();
+  graph.invoke({{"n", 1}}, config);
+  EXPECT_TRUE(is_asked);
+}
+
 TEST(Loop, ADroppedStreamCancelsItsRun) {
   std::atomic<int> runs{0};
   const CompiledGraph graph =
