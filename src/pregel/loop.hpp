@@ -179,6 +179,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void bump_unwritten(const std::vector<Index>& snapshots);
   void put_stub();
   Value sanitized(const Write& write) const;
+  void give_message_ids(std::span<Write> writes) const;
   void sanitize_sends(Value& channel_values) const;
   void store_in_cache(TaskRun& task, std::span<const Write> writes, bool cached);
 

@@ -139,6 +139,24 @@ TEST(Loop, CancellingReachesANodeWithATimeLimit) {
   EXPECT_TRUE(is_asked);
 }
 
+TEST(Loop, MessagesInADeltaChannelHaveIdsThatStay) {
+  const auto reply = [](const Value&) {
+    return Update{{"messages", list({AIMessage{.content = "hello"}})}};
+  };
+  const CompiledGraph graph = StateGraph<Value>({{"messages", delta(messages_delta_reducer)}})
+                                  .add_node("reply", reply)
+                                  .add_edge(START, "reply")
+                                  .compile({.checkpointer = std::make_shared<InMemorySaver>()});
+  const Config thread{.thread_id = "1"};
+  const Value result = graph.invoke({{"messages", "hi"}}, thread);
+  graph.update_state(thread, {{"messages", HumanMessage{.content = "bye"}}});
+  const Value messages = graph.get_state(thread).values["messages"];
+  ASSERT_EQ(messages.size(), 3U);
+  for (const Value& message : messages) EXPECT_TRUE(message_id(message));
+  EXPECT_EQ(messages.slice(0, 2), result["messages"]);
+  EXPECT_EQ(graph.get_state(thread).values["messages"], messages);
+}
+
 TEST(Loop, ADroppedStreamCancelsItsRun) {
   std::atomic<int> runs{0};
   const CompiledGraph graph =
