@@ -33,6 +33,7 @@ int main() {
   for (const StateSnapshot& snapshot : graph.get_state_history(thread)) {  // newest first
     std::cout << '\n' << snapshot << '\n';
   }
+  // StateSnapshot(values={"foo":"b","bar":["a","b"]}, next=[], config=... and three more
   // [/snippet history]
 
   std::cout << '\n';

@@ -33,13 +33,13 @@ int main() {
   Config thread{.thread_id = "1"};
   graph.invoke({{"foo", ""}}, thread);
 
+  std::cout << "replay\n";
   // [snippet replay]
   std::string checkpoint_id;
   for (const StateSnapshot& s : graph.get_state_history(thread)) {
     if (s.next == std::vector<std::string>{"node_b"}) checkpoint_id = s.config.checkpoint_id;
   }
 
-  std::cout << "replay\n";
   Config config{.thread_id = "1", .checkpoint_id = checkpoint_id};
   std::cout << graph.invoke(nullptr, config) << '\n';
   // node_b runs
