@@ -223,6 +223,17 @@ std::string task_path_str(const TaskPath& path) {
   return text;
 }
 
+std::string push_task_path_str(std::int64_t index) {
+  std::string text = "~";
+  text.reserve(48);
+  text += kPush;
+  text += ", ";
+  text += padded(index, kPathNumberWidth);
+  text += ", ";
+  text += padded(0, kPathNumberWidth);
+  return text;
+}
+
 // ---- Task ids
 
 namespace {

@@ -112,7 +112,7 @@ void Loop::emit_task_result(TaskRun& task, std::span<const Write> writes) {
   emit(StreamMode::tasks, [&] {
     Value error;
     ListBuilder interrupts;
-    std::vector<std::pair<std::string, Value>> results;
+    std::vector<std::pair<std::string_view, Value>> results;
     const Selection& stream = graph_->selections[graph_->stream];
     for (const Write& write : writes) {
       if (write.is(kError) && error.is_null()) error = write.value;

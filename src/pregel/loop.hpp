@@ -6,6 +6,7 @@
 // tasks are left to others; whoever finishes the last task of a step goes on.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -101,7 +102,25 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
  private:
   friend class StateAccess;
+  void stand_still();  // at the loaded checkpoint, to be looked at
   enum class Status { pending, done, interrupt_before, interrupt_after, out_of_steps };
+  // The tasks that the threads of a step share out among themselves. A thread
+  // that comes late, even steps later, finds nothing left.
+  struct Round {
+    explicit Round(std::vector<TaskRun*> runnable) : tasks(std::move(runnable)) {}
+
+    const std::vector<TaskRun*> tasks;
+    std::atomic<std::size_t> next{0};
+    std::size_t helpers = 0;  // threads that were asked to join
+
+    TaskRun* take() {
+      const std::size_t index = next.fetch_add(1, std::memory_order_relaxed);
+      return index < tasks.size() ? tasks[index] : nullptr;
+    }
+    std::size_t waiting() const {
+      return tasks.size() - std::min(tasks.size(), next.load(std::memory_order_relaxed));
+    }
+  };
   struct Pending {
     Value task;  // its id
     Write write;
@@ -113,6 +132,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void enter();
   void load();
   void adopt(const CheckpointTuple& saved);
+  void load_pending(std::span<const PendingWrite> writes);
   void choose_output();
   bool decide_resuming() const;
   bool decide_time_travel() const;
@@ -142,9 +162,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
   // run.cpp
   void advance();
   bool run_tasks();  // false: others will go on
-  void run_some();
-  void ask_for_help(std::size_t count);
-  void call_for_more(std::size_t limit, std::uint64_t round);
+  void run_some(Round& round);
+  void ask_for_help(const std::shared_ptr<Round>& round);
+  void call_for_more(const std::shared_ptr<Round>& round, std::size_t limit);
   void execute(TaskRun& task);
   Task<void> execute_coroutine(TaskRun& task);
   Value run_function(TaskRun& task);
@@ -227,6 +247,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::atomic<bool> has_written_{false};  // a task of this run, also if nothing is kept
   Value previous_;
   std::optional<std::vector<Index>> updated_;
+  std::vector<Index> candidates_;  // scratch of prepare_tasks()
 
   std::int64_t step_ = 0;
   std::int64_t stop_ = 0;
@@ -241,11 +262,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::mutex mutex_;
   std::mutex id_mutex_;
   std::vector<std::shared_ptr<TaskRun>> tasks_;
-  std::vector<TaskRun*> runnable_;
-  std::size_t next_runnable_ = 0;
   std::atomic<std::size_t> outstanding_{0};
-  std::size_t helpers_ = 0;
-  std::uint64_t round_ = 0;  // counts the steps whose tasks were run
   std::condition_variable calls_done_;
   bool has_loaded_writes_ = false;
   std::unordered_set<std::string> written_tasks_;

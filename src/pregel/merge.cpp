@@ -63,6 +63,7 @@ std::vector<Index> ThreadState::apply(std::span<const TaskWrites> tasks, const V
   for (const TaskWrites& task : tasks) note_seen(task);
 
   std::vector<Index> updated;
+  updated.reserve(8);
   const auto changed = [&](Index index) {
     if (version.is_null()) {
       mark_stale(index);

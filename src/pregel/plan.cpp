@@ -80,15 +80,15 @@ std::vector<std::shared_ptr<TaskRun>> Loop::prepare_tasks() {
     for (const Value& send : sends) add(prepare_push(index++, send));
   }
   if (updated_ && !updated_->empty()) {
-    std::vector<Index> candidates;
+    candidates_.clear();
     for (Index channel : *updated_) {
       const std::vector<Index>& woken = graph_->channels[channel].triggers;
-      candidates.insert(candidates.end(), woken.begin(), woken.end());
+      candidates_.insert(candidates_.end(), woken.begin(), woken.end());
     }
-    std::sort(candidates.begin(), candidates.end(),
+    std::sort(candidates_.begin(), candidates_.end(),
               [this](Index a, Index b) { return graph_->by_name[a] < graph_->by_name[b]; });
-    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-    for (Index node : candidates) add(prepare_pull(graph_->nodes[node]));
+    candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
+    for (Index node : candidates_) add(prepare_pull(graph_->nodes[node]));
   } else if (state_.has_versions()) {
     for (const Node& node : graph_->nodes) add(prepare_pull(node));
   }

@@ -110,23 +110,19 @@ void Loop::advance() {
 // so that a step makes progress even if no other thread is free; it does not
 // wait for tasks that others took.
 bool Loop::run_tasks() {
-  std::size_t count = 0;
-  {
-    // A helper of the last step may still be looking for work: it must see the
-    // new tasks and their number at once.
-    const std::lock_guard lock(mutex_);
-    ++round_;
-    runnable_.clear();
-    next_runnable_ = 0;
-    for (const auto& task : tasks_) {
-      if (task->writes.empty()) runnable_.push_back(task.get());
-    }
-    count = runnable_.size();
-    outstanding_ = count + 1;
+  std::vector<TaskRun*> runnable;
+  for (const auto& task : tasks_) {
+    if (task->writes.empty()) runnable.push_back(task.get());
   }
-  if (count == 0) return true;
-  if (count > 1) ask_for_help(count);
-  run_some();
+  if (runnable.empty()) return true;
+  outstanding_ = runnable.size() + 1;
+  if (runnable.size() == 1) {
+    execute(*runnable.front());
+  } else {
+    const auto round = std::make_shared<Round>(std::move(runnable));
+    ask_for_help(round);
+    run_some(*round);
+  }
   // Our own token: whoever takes the last one goes on with the run.
   return outstanding_.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
@@ -134,52 +130,34 @@ bool Loop::run_tasks() {
 // Others join at once up to the number of processors. Tasks that wait rather
 // than compute get more: every millisecond that some have not started, as many
 // again.
-void Loop::ask_for_help(std::size_t count) {
+void Loop::ask_for_help(const std::shared_ptr<Round>& round) {
+  const std::size_t count = round->tasks.size();
   const std::size_t limit =
       scope_.config.max_concurrency > 0 ? std::min(scope_.config.max_concurrency, count) : count;
-  const std::size_t first = std::min(limit, executor_.parallelism()) - 1;
-  std::uint64_t round = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    helpers_ = first;
-    round = round_;
+  round->helpers = std::min(limit, executor_.parallelism()) - 1;
+  for (std::size_t i = 0; i < round->helpers; ++i) {
+    executor_.post([self = shared_from_this(), round] { self->run_some(*round); });
   }
-  const auto help = [self = shared_from_this()] { self->run_some(); };
-  for (std::size_t i = 0; i < first; ++i) executor_.post(help);
-  if (first + 1 < limit) call_for_more(limit, round);
+  if (round->helpers + 1 < limit) call_for_more(round, limit);
 }
 
-void Loop::call_for_more(std::size_t limit, std::uint64_t round) {
-  executor_.post_after(std::chrono::milliseconds(1), [weak = weak_from_this(), limit, round] {
-    const std::shared_ptr<Loop> self = weak.lock();
-    if (!self) return;
-    std::size_t more = 0;
-    {
-      const std::lock_guard lock(self->mutex_);
-      if (self->round_ != round) return;
-      const std::size_t waiting = self->runnable_.size() - self->next_runnable_;
-      if (waiting == 0 || self->helpers_ + 1 >= limit) return;
-      more = std::min({waiting, self->helpers_ + 1, limit - 1 - self->helpers_});
-      self->helpers_ += more;
-    }
+void Loop::call_for_more(const std::shared_ptr<Round>& round, std::size_t limit) {
+  const auto look = [weak = weak_from_this(), round, limit] {
+    const std::size_t waiting = round->waiting();
+    const std::shared_ptr<Loop> self = waiting == 0 ? nullptr : weak.lock();
+    if (!self || round->helpers + 1 >= limit) return;
+    const std::size_t more = std::min({waiting, round->helpers + 1, limit - 1 - round->helpers});
+    round->helpers += more;
     for (std::size_t i = 0; i < more; ++i) {
-      self->executor_.post([self] { self->run_some(); });
+      self->executor_.post([self, round] { self->run_some(*round); });
     }
-    self->call_for_more(limit, round);
-  });
+    self->call_for_more(round, limit);
+  };
+  executor_.post_after(std::chrono::milliseconds(1), look);
 }
 
-void Loop::run_some() {
-  while (true) {
-    TaskRun* task = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      if (next_runnable_ >= runnable_.size()) return;
-      task = runnable_[next_runnable_++];
-      task->is_started = true;
-    }
-    execute(*task);
-  }
+void Loop::run_some(Round& round) {
+  while (TaskRun* task = round.take()) execute(*task);
 }
 
 void Loop::task_done() {
@@ -326,11 +304,11 @@ void Loop::finish_task(TaskRun& task, std::exception_ptr error) {
   } catch (...) {
     task.error = std::current_exception();
   }
-  {
+  if (task.kind == TaskKind::call) {
     const std::lock_guard lock(mutex_);
     task.is_done = true;
+    calls_done_.notify_all();
   }
-  calls_done_.notify_all();
   task_done();
 }
 

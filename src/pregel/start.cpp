@@ -98,6 +98,14 @@ void Loop::load() {
     return;
   }
   adopt(*saved);
+  load_pending(saved->pending_writes);
+}
+
+void Loop::load_pending(std::span<const PendingWrite> writes) {
+  for (const PendingWrite& write : writes) {
+    pending_.push_back({Value(write.task_id), graph_->write_to(write.channel, write.value)});
+  }
+  has_loaded_writes_ = !pending_.empty();
 }
 
 void Loop::adopt(const CheckpointTuple& saved) {
@@ -106,10 +114,6 @@ void Loop::adopt(const CheckpointTuple& saved) {
   has_parent_ = true;
   loaded_id_ = saved_id_ = saved.checkpoint.id;
   if (!saved.parent_id.empty()) previous_id_ = saved.parent_id;
-  for (const PendingWrite& write : saved.pending_writes) {
-    pending_.push_back({Value(write.task_id), graph_->write_to(write.channel, write.value)});
-  }
-  has_loaded_writes_ = !pending_.empty();
   state_.load(saved);
   previous_ = saved.checkpoint.channel_values[kPrevious];
   const Value& updated_channels = saved.checkpoint.updated_channels;

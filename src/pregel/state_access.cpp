@@ -20,21 +20,36 @@ Config checkpoint_config(const CheckpointKey& key, const Value& metadata) {
 }
 
 // A loop that stands at the checkpoint and is never started.
-std::shared_ptr<Loop> StateAccess::open(const Config& config,
-                                        const std::optional<CheckpointTuple>& saved) const {
+std::shared_ptr<Loop> StateAccess::open(const Config& config, const CheckpointTuple* saved) const {
   Scope scope;
   scope.checkpointer = saver_;
   scope.durability = Durability::sync;
   scope.store = graph_->options.store;
   auto loop = std::make_shared<Loop>(graph_, std::move(scope), Value());
   loop->scope_.config = config;
-  loop->metadata_ = Value{{"step", -1}};
-  if (saved) loop->adopt(*saved);
-  loop->updated_.reset();
-  const Value& step = loop->metadata_["step"];
-  loop->step_ = (step.is_int() ? step.as_int() : -1) + 1;
-  loop->stop_ = loop->step_ + 2;
+  if (saved) {
+    loop->adopt(*saved);
+    loop->load_pending(saved->pending_writes);
+  }
+  loop->stand_still();
   return loop;
+}
+
+// The same for a look at the state: without the writes of tasks.
+Loop& StateAccess::reopen(const CheckpointTuple& saved) {
+  if (!viewer_) viewer_ = open({}, nullptr);
+  viewer_->scope_.config.thread_id = saved.key.thread_id;
+  viewer_->scope_.config.checkpoint_ns = saved.key.checkpoint_ns;
+  viewer_->adopt(saved);
+  viewer_->stand_still();
+  return *viewer_;
+}
+
+void Loop::stand_still() {
+  updated_.reset();
+  const Value& step = metadata_["step"];
+  step_ = (step.is_int() ? step.as_int() : -1) + 1;
+  stop_ = step_ + 2;
 }
 
 // Snapshots -------------------------------------------------------------------
@@ -51,16 +66,16 @@ std::vector<TaskWrites> in_order(std::span<TaskRun* const> tasks) {
 
 }  // namespace
 
-StateSnapshot StateAccess::snapshot(const Config& config,
-                                    const std::optional<CheckpointTuple>& saved, bool live,
-                                    bool recurse) const {
+StateSnapshot StateAccess::snapshot(const Config& config, const CheckpointTuple* saved, bool live,
+                                    bool recurse) {
   StateSnapshot snapshot;
-  snapshot.values = object();
-  snapshot.config = config;
-  if (!saved) return snapshot;
-  const std::shared_ptr<Loop> loop = open(config, saved);
-  loop->scope_.config.checkpoint_ns = saved->key.checkpoint_ns;
-  const std::vector<std::shared_ptr<TaskRun>> tasks = loop->prepare_tasks();
+  if (!saved) {
+    snapshot.values = object();
+    snapshot.config = config;
+    return snapshot;
+  }
+  Loop& loop = reopen(*saved);
+  const std::vector<std::shared_ptr<TaskRun>> tasks = loop.prepare_tasks();
 
   for (const auto& task : tasks) {
     TaskOutcome outcome = task_outcome(*graph_, task->id(), saved->pending_writes);
@@ -90,20 +105,21 @@ StateSnapshot StateAccess::snapshot(const Config& config,
   }
 
   std::vector<Write> null_writes;
-  for (const auto& pending : loop->pending_) {
-    if (pending.task_id() == kNullTaskId) null_writes.push_back(pending.write);
+  for (const PendingWrite& write : saved->pending_writes) {
+    if (write.task_id != kNullTaskId) continue;
+    null_writes.push_back(graph_->write_to(write.channel, write.value));
   }
   if (!null_writes.empty()) {
     const TaskWrites input = TaskWrites::of_input(null_writes);
-    loop->state_.preview({&input, 1});
+    loop.state_.preview({&input, 1});
   }
   std::vector<TaskRun*> finished;
   for (const auto& task : tasks) {
     if (!task->writes.empty()) finished.push_back(task.get());
   }
-  if (!finished.empty()) loop->state_.preview(in_order(finished));
+  if (!finished.empty()) loop.state_.preview(in_order(finished));
 
-  snapshot.values = loop->state_.read(graph_->stream, loop->step_, loop->stop_);
+  snapshot.values = loop.state_.read(graph_->stream, loop.step_, loop.stop_);
   snapshot.config = checkpoint_config(saved->key, saved->metadata);
   snapshot.metadata = saved->metadata;
   snapshot.created_at = saved->checkpoint.ts;
@@ -122,7 +138,8 @@ StateSnapshot subgraph_state(const std::shared_ptr<const Graph>& graph,
   }
   const auto saved =
       saver->get_tuple({config.thread_id, config.checkpoint_ns, config.checkpoint_id});
-  return StateAccess(graph, saver).snapshot(config, saved, config.checkpoint_id.empty(), true);
+  return StateAccess(graph, saver)
+      .snapshot(config, saved ? &*saved : nullptr, config.checkpoint_id.empty(), true);
 }
 
 // Updates ---------------------------------------------------------------------
@@ -147,7 +164,7 @@ Config StateAccess::update(const Config& config, std::span<const StateUpdate> up
   if (base.saved && base.saved->metadata["step"].is_int()) {
     base.step = base.saved->metadata["step"].as_int();
   }
-  const std::shared_ptr<Loop> loop = open(config, base.saved);
+  const std::shared_ptr<Loop> loop = open(config, base.saved ? &*base.saved : nullptr);
   loop->expected_head_ = latest ? latest->checkpoint.id : std::string();
   if (!base.saved) loop->checkpoint_.id = clew::checkpoint_id(-2);
   if (is_first) loop->force_pending(loop->pending_);
@@ -276,7 +293,7 @@ Config StateAccess::copy(Loop& loop, const Base& base, const Value& values) cons
 
   CheckpointTuple tuple{key, put.checkpoint, put.metadata, put.key.checkpoint_id,
                         base.saved->pending_writes};
-  const std::shared_ptr<Loop> next = open(copied, tuple);
+  const std::shared_ptr<Loop> next = open(copied, &tuple);
   std::unordered_map<std::string, std::vector<std::string>> task_ids;
   for (const auto& task : next->prepare_tasks()) task_ids[task->name].push_back(task->id());
   std::vector<std::string> order;

@@ -16,13 +16,24 @@ ThreadState::ThreadState(std::shared_ptr<const Graph> graph, Checkpointer* saver
       seen_(graph_->trigger_count),
       views_(graph_->selections.size()),
       pending_(graph_->channels.size()) {
+  clear();
+}
+
+void ThreadState::clear() {
+  channels_.clear();
   channels_.reserve(graph_->channels.size());
   for (const ChannelInfo& channel : graph_->channels) {
     channels_.push_back(channel.channel->initial());
   }
+  std::fill(versions_.begin(), versions_.end(), Value());
+  max_version_ = {};
+  version_object_ = object();
+  moved_.clear();
+  for (View& view : views_) view = {};
 }
 
 void ThreadState::load(const CheckpointTuple& saved) {
+  clear();
   const Checkpoint& checkpoint = saved.checkpoint;
   version_object_ = checkpoint.channel_versions.is_null() ? object() : checkpoint.channel_versions;
   set_versions_seen(checkpoint.versions_seen.is_null() ? object() : checkpoint.versions_seen);

@@ -30,7 +30,7 @@ class ThreadState {
   // Without a saver nothing is kept that only a checkpoint needs.
   ThreadState(std::shared_ptr<const Graph> graph, Checkpointer* saver);
 
-  // Takes over a stored checkpoint. Channels that are stored as writes are
+  // Takes over a stored checkpoint, in place of what was here. Channels that are stored as writes are
   // rebuilt with the help of the saver.
   void load(const CheckpointTuple& saved);
 
@@ -94,6 +94,7 @@ class ThreadState {
   };
 
   const ChannelInfo& info(Index index) const { return graph_->channels[index]; }
+  void clear();
   std::vector<Index> apply(std::span<const TaskWrites> tasks, const Value& version);
   void set_version(Index index, const Value& version);
   void mark_stale(Index index);

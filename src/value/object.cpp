@@ -222,6 +222,30 @@ Value flat_object_merge(const FlatObject* older, const FlatObject* newer) {
   return keys.empty() ? result : flat_object_add(merged, keys, values);
 }
 
+Value tree_object_merge(const TreeObject* older, const Value& newer) {
+  Vector values = older->values;
+  std::vector<std::pair<std::string_view, const Value*>> added;
+  for (auto [key, value] : newer.items()) {
+    const std::size_t position = find_key(older->index.get(), key, older->keys);
+    if (position != kNotFound) {
+      values = values.with(position, value);
+    } else {
+      added.emplace_back(key, &value);
+    }
+  }
+  if (added.empty()) return tree_object(older->keys, std::move(values), older->index);
+  VectorEditor key_editor(older->keys, added.size());
+  VectorEditor value_editor(values, added.size());
+  for (const auto& [key, value] : added) {
+    key_editor.push_back(make_key(key));
+    value_editor.push_back(*value);
+  }
+  Vector keys = std::move(key_editor).finish();
+  Ref<const KeyIndex> index = older->index;
+  for (std::size_t i = older->keys.size; i < keys.size; ++i) index = add_key(index.get(), i, keys);
+  return tree_object(std::move(keys), std::move(value_editor).finish(), std::move(index));
+}
+
 // Gives each repeated key's last value to its first occurrence; returns which
 // entries repeat an earlier key.
 std::vector<bool> fold_repeated_keys(std::span<const Value> keys, std::span<Value> values) {
@@ -256,8 +280,7 @@ Value large_object(std::span<Value> keys, std::span<Value> values) {
     value_editor.push_back(std::move(values[i]));
   }
   Vector new_keys = std::move(key_editor).finish();
-  Ref<const KeyIndex> index;
-  for (std::size_t i = 0; i < new_keys.size; ++i) index = add_key(index.get(), i, new_keys);
+  Ref<const KeyIndex> index = index_keys(new_keys);
   return tree_object(std::move(new_keys), std::move(value_editor).finish(), std::move(index));
 }
 
@@ -366,9 +389,11 @@ Value object_merge(const Value& older, const Value& newer) {
   const Node* b = ValueAccess::node(newer);
   const bool are_flat = a && b && a->type == kFlatObject && b->type == kFlatObject;
   if (are_flat) return flat_object_merge(as_flat(a), as_flat(b));
-  Value merged = older;
-  for (auto [key, value] : newer.items()) merged = std::move(merged).set(key, value);
-  return merged;
+  if (a && a->type == kTreeObject) return tree_object_merge(as_tree(a), newer);
+  ObjectBuilder merged;
+  for (auto [key, value] : older.items()) merged.set(key, value);
+  for (auto [key, value] : newer.items()) merged.set(key, value);
+  return std::move(merged).build();
 }
 
 }  // namespace clew::detail
