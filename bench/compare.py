@@ -74,8 +74,9 @@ def measure_cell(cell, options):
     """Rows of one cell: the medians of both sides, and the median of their ratios."""
     arguments = cell.arguments.split()
     clew_rounds, python_rounds = [], []
-    for turn in range(options.rounds):
-        progress(f"{cell.arguments}: round {turn + 1} of {options.rounds}")
+    rounds = min(options.rounds, cell.most_rounds)
+    for turn in range(rounds):
+        progress(f"{cell.arguments}: round {turn + 1} of {rounds}")
         clew = [str(options.bin / "clew-bench"), *arguments, "--repeat", str(cell.clew_repeat)]
         clew_rounds.append(json_lines(clew))
         if not options.clew_only:
@@ -304,7 +305,7 @@ W7 encodes and decodes 1,000 messages of 500 characters, as dicts and as LangCha
 nested JSON document. LangGraph encodes dicts and JSON by native code (ormsgpack); for message objects it
 calls back into Python for each. The last eight rows are the shapes of LangGraph's own benchmarks. Where
 LangGraph needs long, both sides do less than in `bench/README.md`: W2 has 200 turns, W6 200 threads, and W3_fan1000,
-sequential and fanout_to_subgraph run once or twice per round.
+sequential and fanout_to_subgraph run once or twice per round; W2 has 2 rounds and sequential_3000 has 1.
 
 What is promised of Clew's own figures:
 
