@@ -1,3 +1,4 @@
+#include <clew/add_messages.hpp>
 #include <clew/channels.hpp>
 #include <clew/errors.hpp>
 
@@ -56,6 +57,13 @@ class Delta final : public Channel, public SnapshotChannel {
   }
 
   int snapshot_frequency() const override { return frequency_; }
+
+  Value with_message_ids(const Value& write) const override {
+    using Function = Value (*)(const Value&, std::span<const Value>);
+    const Function* function = reducer_.target<Function>();
+    const bool holds_messages = function && *function == &messages_delta_reducer;
+    return holds_messages ? ensure_message_ids(write) : ensure_message_object_ids(write);
+  }
 
  private:
   Value fold(const Value& current, std::span<const Value> writes, std::string_view key) const {

@@ -16,6 +16,8 @@ class StoredAsHistory {
 class SnapshotChannel : public StoredAsHistory {
  public:
   virtual int snapshot_frequency() const = 0;
+  // The write as it is to be stored: it is replayed on each read, so its messages need ids.
+  virtual Value with_message_ids(const Value& write) const = 0;
 };
 
 // The value inside a delta snapshot, or nullptr if `stored` is none.

@@ -98,6 +98,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   // Runs the writers of a node on what it returned.
   void write_result(const Node& node, const Value& result, TaskRun& task,
                     std::vector<Write>& writes);
+  // Gives messages for delta channels their ids.
+  void complete_messages(std::vector<Write>& writes) const;
 
  private:
   friend class StateAccess;

@@ -228,6 +228,7 @@ void Loop::map_command_input(bool forks, std::vector<Pending>& carried) {
   for (auto& [key, value] : command_updates(command)) {
     writes.push_back(graph_->write_to(key, std::move(value)));
   }
+  complete_messages(writes);
   if (writes.empty() && !is_map) throw EmptyInputError("the Command has nothing to do");
   if (writes.empty()) return;
   if (forks) {

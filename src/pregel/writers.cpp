@@ -135,6 +135,15 @@ void write_destinations(const Graph& graph, const Branch& branch, const Value& a
 
 }  // namespace
 
+void Loop::complete_messages(std::vector<Write>& writes) const {
+  if (graph_->snapshot_channels.empty()) return;
+  for (Write& write : writes) {
+    if (write.index == kUnknown) continue;
+    const SnapshotChannel* channel = graph_->channels[write.index].snapshots;
+    if (channel) write.value = channel->with_message_ids(write.value);
+  }
+}
+
 void Loop::write_result(const Node& node, const Value& result, TaskRun& task,
                         std::vector<Write>& writes) {
   if (node.is_entrypoint) {
@@ -144,6 +153,7 @@ void Loop::write_result(const Node& node, const Value& result, TaskRun& task,
     return;
   }
   std::vector<Write> updates = ResultWriter(*graph_, node).run(result);
+  complete_messages(updates);
   std::move(updates.begin(), updates.end(), std::back_inserter(writes));
   writes.insert(writes.end(), node.edges.begin(), node.edges.end());
   for (const Branch& branch : node.branches) {
