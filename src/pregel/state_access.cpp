@@ -204,14 +204,20 @@ Config StateAccess::save(Loop& loop, const Base& base, std::string_view source,
 void StateAccess::store_writes(Loop& loop, const Base& base, const std::string& task_id,
                                const std::string& task_path, std::span<const Write> writes) const {
   if (!base.saved || writes.empty()) return;
-  if (base.is_first && base.is_superseded) {
+  const bool is_fork = base.is_first && base.is_superseded;
+  // What the task wrote itself stays; then these writes are not what is stored.
+  const auto& stored = base.saved->pending_writes;
+  const bool has_stored_writes =
+      std::any_of(stored.begin(), stored.end(),
+                  [&](const PendingWrite& write) { return write.task_id == task_id; });
+  if (is_fork || has_stored_writes) {
     for (const Write& write : writes) {
       if (write.index != kUnknown && graph_->channels[write.index].snapshots) {
         loop.force_snapshot(write.index);
       }
     }
-    return;
   }
+  if (is_fork) return;
   loop.save_writes(task_id, task_path, writes, base.saved->checkpoint.id);
 }
 

@@ -7,10 +7,54 @@
 namespace clew {
 namespace {
 
+Value fold(const Value& current, std::span<const Value> writes) {
+  Value folded = current;
+  for (const Value& write : writes) folded = folded.concat(write);
+  return folded;
+}
+
 Config thread() {
   Config config;
   config.thread_id = "1";
   return config;
+}
+
+// START, then `ask`, which writes to the delta channel what it is answered.
+CompiledGraph asking_graph() {
+  return StateGraph<Value>({{"d", delta(fold)}, {"n", reduced(add, 0)}})
+      .add_node("ask",
+                [](const Value&, Runtime& runtime) {
+                  return Update{{"d", list({runtime.interrupt("?")})}};
+                })
+      .add_edge(START, "ask")
+      .compile({.checkpointer = std::make_shared<InMemorySaver>()});
+}
+
+TEST(Delta, AnAnswerAtAPastCheckpointIsNotSeenByTheBranchThatLeftIt) {
+  const CompiledGraph graph = asking_graph();
+  graph.invoke({{"d", {"first"}}}, thread());
+  const Config question = graph.get_state(thread()).config;
+  graph.invoke({{"d", {"second"}}}, thread());  // moves on without an answer
+  const Config left = graph.get_state(thread()).config;
+  EXPECT_EQ(graph.get_state(left).values["d"], list({"first", "second"}));
+
+  EXPECT_EQ(graph.invoke(Command{.resume = "late"}, question)["d"], list({"first", "late"}));
+  EXPECT_EQ(graph.get_state(thread()).values["d"], list({"first", "late"}));
+  EXPECT_EQ(graph.get_state(left).values["d"], list({"first", "second"}));
+}
+
+TEST(Delta, AnUpdateInThePlaceOfAFinishedTaskIsNotLost) {
+  const CompiledGraph graph =
+      StateGraph<Value>({{"d", delta(fold)}, {"n", reduced(add, 0)}})
+          .add_node("done", [](const Value&) { return Update{{"n", 1}}; })
+          .add_node("ask", [](const Value&,
+                              Runtime& runtime) { return Update{{"n", runtime.interrupt("?")}}; })
+          .add_edge(START, "done")
+          .add_edge(START, "ask")
+          .compile({.checkpointer = std::make_shared<InMemorySaver>()});
+  graph.invoke({{"n", 0}}, thread());
+  graph.update_state(thread(), {{"d", {"update"}}}, as_node("done"));
+  EXPECT_EQ(graph.get_state(thread()).values["d"], list({"update"}));
 }
 
 TEST(Delta, MessagesGetIdsThatStay) {
