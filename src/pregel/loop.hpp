@@ -159,6 +159,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void commit(TaskRun& task, std::exception_ptr error);
   void task_done();
   void check_errors();
+  void merge(std::span<const TaskWrites> writes);
   void end_step();
   void check_cancelled() const;
   std::function<Value(const Value&)> next_version() const;

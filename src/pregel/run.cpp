@@ -401,6 +401,18 @@ void Loop::check_errors() {
   if (is_interrupted) throw interrupted;
 }
 
+// A step whose writes are refused leaves the state as it was: under durability
+// `exit` that is what will be saved, and the step can be tried again.
+void Loop::merge(std::span<const TaskWrites> writes) {
+  if (!scope_.checkpointer || scope_.durability != Durability::exit) {
+    updated_ = state_.apply(writes, next_version());
+    return;
+  }
+  ThreadState merged = state_;
+  updated_ = merged.apply(writes, next_version());
+  state_ = std::move(merged);
+}
+
 void Loop::end_step() {
   std::vector<TaskRun*> order;
   for (const auto& task : tasks_) order.push_back(task.get());
@@ -410,8 +422,8 @@ void Loop::end_step() {
   std::vector<TaskWrites> writes;
   writes.reserve(order.size());
   for (TaskRun* task : order) writes.push_back(task->as_writes());
+  merge(writes);
   note_step_deltas();
-  updated_ = state_.apply(writes, next_version());
   const bool is_visible = std::any_of(updated_->begin(), updated_->end(),
                                       [this](Index index) { return output_.contains(index); });
   if (is_visible && std::any_of(order.begin(), order.end(),

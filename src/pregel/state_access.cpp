@@ -335,6 +335,7 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
   }
   std::vector<std::unique_ptr<TaskRun>> tasks;
   std::vector<std::string> task_ids;
+  std::vector<bool> replaces_task;
   for (std::size_t i = 0; i < updates.size(); ++i) {
     const StateUpdate& update = updates[i];
     if (update.as_node.empty() && updates.size() > 1) {
@@ -347,6 +348,7 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
     task->node = &graph_->nodes[node];
     task->name = name;
     std::vector<std::string>& ids = prepared[name];
+    replaces_task.push_back(!update.task_id.empty() || !ids.empty());
     if (!update.task_id.empty()) {
       task_ids.push_back(update.task_id);
     } else if (!ids.empty()) {
@@ -370,11 +372,20 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
         loop.force_snapshot(write.index);
       }
     }
-    store_writes(loop, base, task_ids[i],
-                 task_path_str(TaskPath::update(static_cast<std::int64_t>(i))), tasks[i]->writes);
     writes.push_back({tasks[i]->node->key, tasks[i]->writes, {}, true});
   }
+  const auto store = [&](bool in_place_of_tasks) {
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      if (replaces_task[i] != in_place_of_tasks) continue;
+      store_writes(loop, base, task_ids[i],
+                   task_path_str(TaskPath::update(static_cast<std::int64_t>(i))), tasks[i]->writes);
+    }
+  };
+  // As in LangGraph an update is on record even if it is refused. In the place of
+  // a task it must not be: the next run would take it for what the task wrote.
+  store(false);
   loop.state_.apply(writes, loop.next_version());
+  store(true);
   return save(loop, base, "update", base.step + 1, base.step + 1, updated);
 }
 
