@@ -14,17 +14,7 @@ namespace clew::pregel {
 namespace {
 
 // Starts a task without anyone waiting for it; it reports by itself when done.
-struct Detached {
-  struct promise_type {
-    Detached get_return_object() noexcept { return {}; }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_void() noexcept {}
-    void unhandled_exception() noexcept { std::terminate(); }
-  };
-};
-
-Detached run_detached(Task<void> task) { co_await std::move(task); }
+detail::Detached run_detached(Task<void> task) { co_await std::move(task); }
 
 std::chrono::nanoseconds backoff(const RetryPolicy& policy, int failures) {
   double milliseconds = static_cast<double>(policy.initial_interval.count());
