@@ -2,11 +2,11 @@
 """Runs the workloads on LangGraph and on Clew, by turns, and prints how they compare.
 
   ./dev bench                     everything; rewrites BENCHMARKS.md
-  ./dev bench W7                  what matches the regular expression; only prints
+  ./dev bench 'W[46]'             what matches the regular expression; only prints
 
 Both sides run the same workload in their own processes, one after the other, several times over, so
-that what else the machine does meets both. What is compared is CPU time per operation: it depends
-less on the rest of the machine than wall time does.
+that what else the machine does meets both. What is compared is CPU time per super-step: it depends
+less on the rest of the machine than wall time does. What must be reached is in targets.py.
 """
 
 import argparse
@@ -21,32 +21,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+from targets import CELLS, LEAST_RATIO, MOST_GROWTH, MOST_MEGABYTES, MOST_MICROSECONDS, MOST_NANOSECONDS
+
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "BENCHMARKS.md"
 LANGGRAPH = ROOT / "bench" / "langgraph" / "bench.py"
 
-# What clew-bench can run; a workload joins when it does. A row each, with the options of both sides.
-CELLS = ["W7"]
-
-# How many times less CPU time than LangGraph a row must take.
-LEAST_RATIO = {
-    "W7_enc_msg_dicts": 1.5,
-    "W7_dec_msg_dicts": 2,
-    "W7_enc_msg_objects": 6,
-    "W7_dec_msg_objects": 12,
-    "W7_enc_nested_json": 1.5,
-    "W7_dec_nested_json": 3,
-}
-
-# How many nanoseconds of CPU time an operation may take.
-MOST_NANOSECONDS = {
-    "copy_state_of_1000_messages": 50,
-    "append_message_to_state/1000": 2000,
-    "append_message_to_state/1024": 2000,
-}
-
 # Both sides must agree on these, or they did not do the same work.
-MUST_AGREE = ["backend", "n", "blob_bytes"]
+MUST_AGREE = ["backend", "n", "durability", "blob_bytes", "events"]
+
+STEPS_OF_W9 = 3
 
 PACKAGES = ["langgraph", "langgraph-checkpoint", "langchain-core", "ormsgpack"]
 
@@ -54,13 +38,14 @@ PACKAGES = ["langgraph", "langgraph-checkpoint", "langchain-core", "ormsgpack"]
 def main():
     options = parse_arguments()
     selected = re.compile(options.filter or "")
-    cells = [cell for cell in CELLS if selected.search(cell)]
+    cells = [cell for cell in CELLS if selected.search(cell.arguments)]
     rows = [row for cell in cells for row in measure_cell(cell, options)]
     compiler, micro = measure_micro(options)
     if not rows and not micro:
-        sys.exit(f"nothing matches '{options.filter}'; workloads that exist: {', '.join(CELLS)}")
+        sys.exit(f"nothing matches '{options.filter}'; cells: {', '.join(cell.arguments for cell in CELLS)}")
 
     print_table(WORKLOAD_COLUMNS, rows)
+    print_table(LIMIT_COLUMNS, limits_of(rows))
     print_table(MICRO_COLUMNS, timed(micro))
     print_table(MEMORY_COLUMNS, counted(micro))
     if options.filter or options.clew_only or options.no_write:
@@ -72,7 +57,7 @@ def main():
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("filter", nargs="?", help="regular expression on workloads and on rows of clew-micro")
-    parser.add_argument("--rounds", type=int, default=5, help="turns that each side gets; figures are their medians")
+    parser.add_argument("--rounds", type=int, default=3, help="turns that each side gets; figures are their medians")
     parser.add_argument("--clew-only", action="store_true", help="leave LangGraph out; writes nothing")
     parser.add_argument("--no-write", action="store_true", help="leave BENCHMARKS.md as it is")
     parser.add_argument("--bin", type=Path, default=ROOT / "build" / "bin", help="where clew-bench and clew-micro are")
@@ -87,13 +72,15 @@ def parse_arguments():
 
 def measure_cell(cell, options):
     """Rows of one cell: the medians of both sides, and the median of their ratios."""
-    arguments = [*cell.split(), "--repeat", "1"]
+    arguments = cell.arguments.split()
     clew_rounds, python_rounds = [], []
-    for turn in range(options.rounds):
-        progress(f"{cell}: round {turn + 1} of {options.rounds}")
-        clew_rounds.append(json_lines([str(options.bin / "clew-bench"), *arguments]))
+    rounds = min(options.rounds, cell.most_rounds)
+    for turn in range(rounds):
+        progress(f"{cell.arguments}: round {turn + 1} of {rounds}")
+        clew = [str(options.bin / "clew-bench"), *arguments, "--repeat", str(cell.clew_repeat)]
+        clew_rounds.append(json_lines(clew))
         if not options.clew_only:
-            python_rounds.append(json_lines([sys.executable, str(LANGGRAPH), *arguments]))
+            python_rounds.append(json_lines([sys.executable, str(LANGGRAPH), *arguments, "--repeat", "1"]))
             expect_same_work(clew_rounds[-1], python_rounds[-1])
     return [compared(name, clew_rounds, python_rounds) for name in clew_rounds[0]]
 
@@ -121,22 +108,65 @@ def expect_same_work(clew, python):
 
 
 def compared(name, clew_rounds, python_rounds):
-    clew = [cpu_us(lines[name]) for lines in clew_rounds]
-    python = [cpu_us(lines[name]) for lines in python_rounds]
+    clew = [cost(lines[name]) for lines in clew_rounds]
+    python = [cost(lines[name]) for lines in python_rounds]
     ratios = [theirs / ours for theirs, ours in zip(python, clew)]
+    line = clew_rounds[0][name]
     return {
         "name": name,
+        "backend": line["backend"],
+        "unit": unit(line),
         "clew": statistics.median(clew),
         "python": statistics.median(python) if python else None,
         "ratio": statistics.median(ratios) if ratios else None,
         "spread": (min(ratios), max(ratios)) if ratios else None,
-        "least": LEAST_RATIO.get(name),
+        "least": LEAST_RATIO.get(f"{name} {line['backend']}"),
+        "clew_mb": statistics.median(lines[name]["rss_mb"] for lines in clew_rounds),
+        "python_mb": statistics.median(lines[name]["rss_mb"] for lines in python_rounds) if python else None,
     }
 
 
-def cpu_us(line):
-    """Rows of a single wait, which have no CPU time, are compared by wall time."""
-    return line.get("cpu_us_per_op", line["us_per_op"])
+def cost(line):
+    """CPU time in microseconds of one unit() of the line's work."""
+    if unit(line) == "task":
+        return line["cpu_us_per_op"] / fan_of(line)
+    if "cpu_s_per_rep" in line:
+        return line["cpu_s_per_rep"] * 1e6 / line["n"] / STEPS_OF_W9
+    # A single get_state has no CPU time of its own; its wall time is a median of many.
+    return line.get("cpu_us_per_superstep") or line.get("cpu_us_per_op") or line["us_per_op"]
+
+
+def unit(line):
+    if fan_of(line):
+        return "task"
+    if line["workload"].startswith("W6_history"):
+        return "checkpoint"
+    return "super-step" if line["us_per_superstep"] else "call"
+
+
+def fan_of(line):
+    match = re.fullmatch(r"W3_fan(\d+)", line["workload"])
+    return int(match[1]) if match else None
+
+
+def limits_of(rows):
+    """What is promised of Clew's own figures, as far as `rows` have them."""
+    by_name = {f"{row['name']} {row['backend']}": row for row in rows}
+    limits = []
+    for name, most in MOST_MICROSECONDS.items():
+        if row := by_name.get(name):
+            limits.append({"what": f"{name}: CPU time per {row['unit']}", "unit": " us",
+                           "clew": row["clew"], "python": row["python"], "most": most})
+    for name, most in MOST_MEGABYTES.items():
+        if row := by_name.get(name):
+            limits.append({"what": f"{name}: memory of the process", "unit": " MB",
+                           "clew": row["clew_mb"], "python": row["python_mb"], "most": most})
+    for (name, base), most in MOST_GROWTH.items():
+        if (row := by_name.get(name)) and (base_row := by_name.get(base)):
+            python = row["python"] and row["python"] / base_row["python"]
+            limits.append({"what": f"{name}: CPU time per {row['unit']}, in that of {base}", "unit": "x",
+                           "clew": row["clew"] / base_row["clew"], "python": python, "most": most})
+    return limits
 
 
 def measure_micro(options):
@@ -180,11 +210,20 @@ def progress(text):
 
 WORKLOAD_COLUMNS = {
     "workload": lambda row: row["name"],
+    "backend": lambda row: row["backend"],
+    "CPU time per": lambda row: row["unit"],
     "LangGraph": lambda row: duration(row["python"] and row["python"] * 1e3),
     "Clew": lambda row: duration(row["clew"] * 1e3),
-    "times less": lambda row: f"{row['ratio']:.1f}" if row["ratio"] else "",
-    "lowest, highest round": lambda row: "{:.1f}, {:.1f}".format(*row["spread"]) if row["spread"] else "",
+    "times less": lambda row: number(row["ratio"]),
+    "lowest, highest round": lambda row: ", ".join(number(ratio) for ratio in row["spread"] or ()),
     "at least": lambda row: verdict(row["least"] and f"{row['least']:g}", row["ratio"], row["least"], lower=True),
+}
+
+LIMIT_COLUMNS = {
+    "what": lambda row: row["what"],
+    "LangGraph": lambda row: number(row["python"], row["unit"]),
+    "Clew": lambda row: number(row["clew"], row["unit"]),
+    "at most": lambda row: verdict(f"{row['most']:g}{row['unit']}", row["clew"], row["most"], lower=False),
 }
 
 MICRO_COLUMNS = {
@@ -206,6 +245,12 @@ def verdict(text, measured, limit, lower):
         return text or ""
     missed = measured < limit if lower else measured > limit
     return f"{text} (missed)" if missed else text
+
+
+def number(value, unit=""):
+    if value is None:
+        return ""
+    return (f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}") + unit
 
 
 def duration(nanoseconds):
@@ -250,15 +295,21 @@ page. What the workloads do is in [bench/README.md](bench/README.md).
 
 ## Beside LangGraph
 
-The same work on LangGraph and on Clew, in the same session and by turns: CPU time per operation (user
-and system), the median of {rounds} rounds. "times less" is LangGraph's time divided by Clew's, the median
-over the rounds; "at least" is what the project promises. The encoded bytes of both sides have the same size.
+The same work on LangGraph and on Clew, in the same session and by turns: CPU time (user and system), the
+median of {rounds} rounds. "times less" is LangGraph's time divided by Clew's, the median over the rounds; "at
+least" is what the project promises. Both sides leave the same results, events, and sizes of encoded bytes.
 
 {markdown_table(WORKLOAD_COLUMNS, rows)}
 
 W7 encodes and decodes 1,000 messages of 500 characters, as dicts and as LangChain message objects, and a
 nested JSON document. LangGraph encodes dicts and JSON by native code (ormsgpack); for message objects it
-calls back into Python for each.
+calls back into Python for each. The last eight rows are the shapes of LangGraph's own benchmarks. Where
+LangGraph needs long, both sides do less than in `bench/README.md`: W2 has 200 turns, W6 200 threads, and W3_fan1000,
+sequential and fanout_to_subgraph run once or twice per round; W2 has 2 rounds and sequential_3000 has 1.
+
+What is promised of Clew's own figures:
+
+{markdown_table(LIMIT_COLUMNS, limits_of(rows))}
 
 ## Single operations
 

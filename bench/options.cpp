@@ -18,7 +18,19 @@ struct Option {
   std::string_view help;
 };
 
-const Choices kWorkloads = {"W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9"};
+const Choices kWorkloads = {"W1",
+                            "W2",
+                            "W3",
+                            "W4",
+                            "W5",
+                            "W6",
+                            "W7",
+                            "W8",
+                            "W9",
+                            "sequential",
+                            "react_agent",
+                            "wide_state",
+                            "fanout_to_subgraph"};
 
 const std::vector<Option> kOptions = {
     {"--backend",
@@ -30,8 +42,10 @@ const std::vector<Option> kOptions = {
     {"--n", &Options::n, {}, "0 = the workload's default"},
     {"--nodes", &Options::nodes, {}, "W1"},
     {"--fan", &Options::fan, {}, "W3"},
+    {"--channels", &Options::channels, {}, "W4"},
     {"--variant", &Options::variant, {"plain", "delta"}, "W2"},
     {"--dims", &Options::dims, {}, "W8: 0 = no vectors"},
+    {"--size", &Options::size, {}, "a shape's length or width; 0 = its default"},
     {"--pg", &Options::pg, {}, "DSN of a scratch database; its public schema is dropped"},
     {"--tmp", &Options::tmp, {}, "directory on the disk to measure"},
 };

@@ -16,8 +16,10 @@ struct Options {
   int n = 0;  // 0: the workload's default
   int nodes = 10;
   int fan = 100;
+  int channels = 100;
   std::string variant = "plain";
   int dims = 0;  // 0: no vectors
+  int size = 0;  // 0: the shape's default
   std::string pg;
   std::string tmp;  // empty: the system's temporary directory
   bool help = false;

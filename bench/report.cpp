@@ -76,6 +76,10 @@ double rounded(double number, int digits) {
   return std::strtod(text, nullptr);
 }
 
+void expect(bool is_right, std::string_view what) {
+  if (!is_right) throw Error(std::string(what) + " is wrong");
+}
+
 void emit(const Row& row) {
   ObjectBuilder line;
   line.set("impl", "clew");

@@ -6,17 +6,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <clew/value.hpp>
 
 namespace clew::bench {
-
-// Seconds per repetition.
-struct Times {
-  std::vector<double> wall;
-  std::vector<double> cpu;  // user and system time of the process; empty if not taken
-};
 
 // Measures from its construction on.
 class Stopwatch {
@@ -28,6 +23,21 @@ class Stopwatch {
  private:
   std::chrono::steady_clock::time_point wall_start_;
   double cpu_start_;
+};
+
+// Seconds per repetition.
+struct Times {
+  std::vector<double> wall;
+  std::vector<double> cpu;  // user and system time of the process; empty if not taken
+
+  // Adds a repetition: what `operation()` takes.
+  template <class Operation>
+  void measure(const Operation& operation) {
+    const Stopwatch watch;
+    operation();
+    wall.push_back(watch.wall());
+    cpu.push_back(watch.cpu());
+  }
 };
 
 struct Row {
@@ -44,6 +54,9 @@ double median(std::vector<double> numbers);
 
 // As Python's round(): the double nearest to the decimal rounding of `number`.
 double rounded(double number, int digits);
+
+// A benchmark whose results are wrong measures nothing: throws Error that names `what`.
+void expect(bool is_right, std::string_view what);
 
 // Prints the line. The process's memory is taken at this moment.
 void emit(const Row& row);

@@ -34,8 +34,7 @@ void emit_serde(const std::string& workload, const TypedBytes& stored, const Tim
 void run(const std::string& name, const Value& value, const Options& options) {
   const JsonPlusSerializer serializer;
   const TypedBytes stored = serializer.dumps_typed(value);
-  if (serializer.loads_typed(stored) != value)
-    throw Error("W7: " + name + " is not read back equal");
+  expect(serializer.loads_typed(stored) == value, "W7: " + name + ", read back,");
 
   Times encoding;
   Times decoding;

@@ -8,16 +8,20 @@
 namespace clew::bench {
 namespace {
 
-constexpr std::array<Workload, 9> kWorkloads = {{
-    {"W1", nullptr, "the engine"},
-    {"W2", nullptr, "the engine"},
-    {"W3", nullptr, "the engine"},
-    {"W4", nullptr, "the engine"},
-    {"W5", nullptr, "the engine"},
-    {"W6", nullptr, "the engine"},
+constexpr std::array<Workload, 13> kWorkloads = {{
+    {"W1", run_w1_sequential, ""},
+    {"W2", run_w2_long_chat, ""},
+    {"W3", run_w3_fan_out, ""},
+    {"W4", run_w4_wide_state, ""},
+    {"W5", run_w5_deep_subgraph, ""},
+    {"W6", run_w6_resume, ""},
     {"W7", run_w7_serde, ""},
     {"W8", nullptr, "the store"},
-    {"W9", nullptr, "the engine"},
+    {"W9", run_w9_concurrency, ""},
+    {"sequential", run_sequential, ""},
+    {"react_agent", run_react_agent, ""},
+    {"wide_state", run_wide_state, ""},
+    {"fanout_to_subgraph", run_fanout_to_subgraph, ""},
 }};
 
 }  // namespace

@@ -20,6 +20,18 @@ struct Workload {
 // `name` is one that parse_options() has accepted.
 const Workload& find_workload(std::string_view name);
 
+void run_w1_sequential(const Options& options);
+void run_w2_long_chat(const Options& options);
+void run_w3_fan_out(const Options& options);
+void run_w4_wide_state(const Options& options);
+void run_w5_deep_subgraph(const Options& options);
+void run_w6_resume(const Options& options);
 void run_w7_serde(const Options& options);
+void run_w9_concurrency(const Options& options);
+
+void run_sequential(const Options& options);
+void run_react_agent(const Options& options);
+void run_wide_state(const Options& options);
+void run_fanout_to_subgraph(const Options& options);
 
 }  // namespace clew::bench

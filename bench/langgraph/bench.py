@@ -10,7 +10,6 @@ JSON lines.  The workloads are specified in ../README.md; clew-bench runs the sa
 import argparse
 import asyncio
 import gc
-import hashlib
 import json
 import operator
 import os
@@ -27,21 +26,15 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
+from shapes import SHAPES
+from text import hexstr
+
 os.environ.setdefault("LANGSMITH_TRACING", "false")
 
 now = time.perf_counter
 
 
 # ----------------------------------------------------------------- utilities
-def hexstr(tag: str, size: int) -> str:
-    """Deterministic lower-case hex text: concatenated SHA-256 of 'tag:k'."""
-    out, k = [], 0
-    while len(out) * 64 < size:
-        out.append(hashlib.sha256(f"{tag}:{k}".encode()).hexdigest())
-        k += 1
-    return "".join(out)[:size]
-
-
 def rss_mb() -> float:
     with open("/proc/self/statm") as f:
         return round(int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6, 1)
@@ -298,14 +291,15 @@ def W3(b: Backend, a):
 def W4(b: Backend, a):
     from langgraph.graph import END, START, StateGraph
 
-    S = TypedDict("S", {f"c{i}": str for i in range(100)})
+    channels = a.channels
+    S = TypedDict("S", {f"c{i}": str for i in range(channels)})
     g0 = StateGraph(S)
     for k in range(50):
         val = hexstr(f"step{k}", 100)
-        g0.add_node(f"n{k}", lambda s, k=k, val=val: {f"c{k}": val})
+        g0.add_node(f"n{k}", lambda s, k=k, val=val: {f"c{k % channels}": val})
         g0.add_edge(START if k == 0 else f"n{k-1}", f"n{k}")
     g0.add_edge("n49", END)
-    inp = {f"c{i}": hexstr(f"init{i}", 100) for i in range(100)}
+    inp = {f"c{i}": hexstr(f"init{i}", 100) for i in range(channels)}
     n = a.n or 10
     wall, disk = Watch(), None
     for r in range(a.repeat):
@@ -318,7 +312,7 @@ def W4(b: Backend, a):
                     g.invoke(inp, cfg(f"t{i}"), **kw)
             if r == a.repeat - 1:
                 disk = b.size()
-    emit("W4_wide100x50", b.name, n, wall=wall, steps=50, disk=disk,
+    emit(f"W4_wide{channels}x50", b.name, n, wall=wall, steps=50, disk=disk,
          durability=None if b.name == "none" else a.durability)
 
 
@@ -631,9 +625,28 @@ def W9(b: Backend, a):
          cpu_s_per_rep=round((cpu_s() - c0) / a.repeat, 3))
 
 
+def run_shape(b: Backend, a):
+    """As LangGraph's own benchmarks do: one stream per operation, collected to its end."""
+    name, g0, inp, steps = SHAPES[a.workload](a.size)
+    n = a.n or 3
+    wall, disk = Watch(), None
+    for r in range(a.repeat):
+        with b.saver() as sv:
+            g = g0.compile(checkpointer=sv)
+            kw = {} if sv is None else {"durability": a.durability}
+            events = len(list(g.stream(inp, cfg("warm"), **kw)))
+            with wall:
+                for i in range(n):
+                    len(list(g.stream(inp, cfg(f"t{i}"), **kw)))
+            if r == a.repeat - 1:
+                disk = b.size()
+    emit(name, b.name, n, wall=wall, steps=steps, disk=disk,
+         durability=None if b.name == "none" else a.durability, events=events)
+
+
 def main():
     p = argparse.ArgumentParser()
-    p.add_argument("workload", choices=[f"W{i}" for i in range(1, 10)])
+    p.add_argument("workload", choices=[*(f"W{i}" for i in range(1, 10)), *SHAPES])
     p.add_argument("--backend", default="memory",
                    choices=["none", "memory", "sqlite", "sqlite_normal", "postgres", "postgres_off"])
     p.add_argument("--durability", default="sync", choices=["sync", "async", "exit"])
@@ -641,8 +654,10 @@ def main():
     p.add_argument("--n", type=int, default=0, help="0 = the workload's default")
     p.add_argument("--nodes", type=int, default=10, help="W1")
     p.add_argument("--fan", type=int, default=100, help="W3")
+    p.add_argument("--channels", type=int, default=100, help="W4")
     p.add_argument("--variant", default="plain", choices=["plain", "delta"], help="W2")
     p.add_argument("--dims", type=int, default=0, help="W8: 0 = no vectors")
+    p.add_argument("--size", type=int, default=0, help="a shape's length or width; 0 = its default")
     p.add_argument("--uvloop", action="store_true", help="W9")
     p.add_argument("--pg", default=os.environ.get("BENCH_PG", "host=127.0.0.1 port=5432 user=postgres dbname=bench"),
                    help="DSN of a scratch database; its public schema is dropped")
@@ -650,7 +665,8 @@ def main():
     a = p.parse_args()
     work = tempfile.mkdtemp(prefix="bench_", dir=a.tmp)
     try:
-        globals()[a.workload](Backend(a.backend, work, a.pg), a)
+        run = run_shape if a.workload in SHAPES else globals()[a.workload]
+        run(Backend(a.backend, work, a.pg), a)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

@@ -17,6 +17,7 @@
 
 #include <concepts>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -63,6 +64,17 @@ struct NodeBody {
 };
 using RouterBody = std::function<Value(const Value& state, Runtime& runtime)>;
 
+// A node, or END, that a Command may go to.
+//   .destinations = {"search", {END, "nothing to look for"}}
+struct Destination {
+  Destination(const char* to) : node(to) {}
+  Destination(std::string to) : node(std::move(to)) {}
+  Destination(std::string to, std::string why) : node(std::move(to)), label(std::move(why)) {}
+
+  std::string node;
+  std::optional<std::string> label = {};
+};
+
 struct NodeOptions {
   // What the node reads, by channel name. Empty: the state schema, or the
   // fields of the struct the node takes.
@@ -78,8 +90,8 @@ struct NodeOptions {
   // Shown in events of mode `tasks`.
   Value metadata = {};
 
-  // For drawing: where Commands of this node may go.
-  std::vector<std::string> destinations = {};
+  // For drawing: where Commands of this node may go, each with a label if you like.
+  std::vector<Destination> destinations = {};
 
   // Runs when the node has failed for good; its result takes the node's place.
   RouterBody error_handler = {};
@@ -329,6 +341,10 @@ class StateGraph {
   StateGraph& add_edge(std::vector<std::string> from, std::string to) {
     builder_.add_edge(std::move(from), true, std::move(to));
     return *this;
+  }
+  // For add_edge({"a", "b"}, "c"): two literals in braces could also be the ends of a string.
+  StateGraph& add_edge(std::initializer_list<std::string> from, std::string to) {
+    return add_edge(std::vector<std::string>(from), std::move(to));
   }
 
   // After `from`, run what `router` returns: a node's name, a Send, or a list of

@@ -258,7 +258,8 @@ class Value {
   Value concat(const Value& list) const;
   Value slice(std::size_t begin, std::size_t end) const;  // clipped to the size
   Value set(std::size_t index, Value element) const;
-  Value set(std::string_view key, Value value) const;
+  Value set(std::string_view key, Value value) const&;
+  Value set(std::string_view key, Value value) &&;
   Value erase(std::size_t index) const;
   Value erase(std::string_view key) const;  // the same value if the key is not there
   Value merge(const Value& object) const;   // its entries replace or follow ours
@@ -327,15 +328,19 @@ static_assert(sizeof(Value) == 16);
 
 namespace detail {
 
-// An element of a literal. Remembers whether it was written in braces.
+// An element of a literal. Braces of the form {"key", value} are kept apart until
+// it is known whether they are an entry of an object or a list of two.
 struct Item {
   template <class T>
     requires(!std::same_as<std::remove_cvref_t<T>, Item> && std::convertible_to<T &&, Value>)
   Item(T&& element) : value(std::forward<T>(element)) {}
   Item(std::initializer_list<Item> items);
 
-  Value value;
-  bool is_pair = false;  // braces of the form {"key", value}
+  Value as_value() const;
+
+  Value value;   // of a pair, its key
+  Value second;  // of a pair, its value
+  bool is_pair = false;
 };
 
 }  // namespace detail
@@ -377,6 +382,13 @@ class ObjectBuilder {
   Value build() &&;
 
  private:
+  // Small objects are collected here, without memory of their own; what has
+  // more entries moves to the vectors.
+  static constexpr std::size_t kInline = 8;
+
+  std::size_t count_ = 0;
+  Value inline_keys_[kInline];
+  Value inline_values_[kInline];
   std::vector<Value> keys_;
   std::vector<Value> values_;
 };

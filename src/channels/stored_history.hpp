@@ -16,7 +16,8 @@ class StoredAsHistory {
 class SnapshotChannel : public StoredAsHistory {
  public:
   virtual int snapshot_frequency() const = 0;
-  // The write as it is to be stored: it is replayed on each read, so its messages need ids.
+  // The write with an id for every message in it: what is replayed on each read
+  // must be the same each time.
   virtual Value with_message_ids(const Value& write) const = 0;
 };
 

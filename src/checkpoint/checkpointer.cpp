@@ -22,8 +22,19 @@ constexpr std::array<std::string_view, 9> kReservedMetadata = {
     "langgraph_triggers", "langgraph_path", "langgraph_checkpoint_ns",
 };
 
+bool has_nul(const Value& value) {
+  return value.is_string() && value.as_string().find('\0') != std::string_view::npos;
+}
+
+bool is_free_of_nul(const Value& metadata) {
+  for (auto [key, value] : metadata.items()) {
+    if (has_nul(value)) return false;
+  }
+  return true;
+}
+
 Value without_nul(const Value& value) {
-  if (!value.is_string() || value.as_string().find('\0') == std::string_view::npos) return value;
+  if (!has_nul(value)) return value;
   std::string text(value.as_string());
   std::erase(text, '\0');
   return text;
@@ -124,6 +135,7 @@ std::int64_t write_index(std::string_view channel, std::size_t position) {
 }
 
 Value checkpoint_metadata(const Value& metadata, const Value& extras) {
+  if (extras.empty() && is_free_of_nul(metadata)) return metadata;
   ObjectBuilder complete;
   for (auto [key, value] : metadata.items()) complete.set(key, without_nul(value));
   if (extras.is_object()) {

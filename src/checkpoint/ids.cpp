@@ -102,7 +102,9 @@ namespace {
 // `current` plus one, padded. Python's integers have no limit, so the text is
 // counted up rather than converted to a machine word that might overflow.
 std::string next_version_number(std::string_view current) {
-  std::string digits(kVersionDigits, '0');
+  std::string digits;
+  digits.reserve(kVersionDigits + 24);
+  digits.assign(kVersionDigits, '0');
   std::string_view number = current.substr(0, current.find('.'));
   if (number.empty() && !current.empty()) refuse_version(current, "has no number before the dot");
   if (!std::all_of(number.begin(), number.end(), is_digit)) {
@@ -122,7 +124,16 @@ std::string next_version_number(std::string_view current) {
 }  // namespace
 
 std::string next_version(std::string_view current) {
-  return next_version(current, internal::random_unit());
+  // As if from a random number of exactly 16 digits, which are cheaper to make
+  // than the shortest text of a double.
+  constexpr std::uint64_t kTails = 10'000'000'000'000'000;
+  std::string version = next_version_number(current);
+  version.append(".0.0000000000000000");
+  std::uint64_t tail = internal::random_bits() % kTails;
+  for (std::size_t i = version.size(); tail != 0; tail /= 10) {
+    version[--i] = static_cast<char>('0' + tail % 10);
+  }
+  return version;
 }
 
 std::string next_version(std::string_view current, double random) {
@@ -212,31 +223,57 @@ std::string task_path_str(const TaskPath& path) {
   return text;
 }
 
+std::string push_task_path_str(std::int64_t index) {
+  std::string text = "~";
+  text.reserve(48);
+  text += kPush;
+  text += ", ";
+  text += padded(index, kPathNumberWidth);
+  text += ", ";
+  text += padded(0, kPathNumberWidth);
+  return text;
+}
+
 // ---- Task ids
 
 namespace {
 
-std::string node_ns(std::string_view parent_ns, std::string_view node) {
-  std::string ns(parent_ns);
-  if (!ns.empty()) ns += '|';
-  ns += node;
-  return ns;
+void append_node_ns(std::string& text, std::string_view parent_ns, std::string_view node) {
+  text += parent_ns;
+  if (!parent_ns.empty()) text += '|';
+  text += node;
+}
+
+// The id is a hash of the checkpoint and of what tells the task apart in it.
+std::string hashed_task_id(std::string_view input, int checkpoint_v) {
+  return Uuid(checkpoint_v >= kFirstXxh3Version ? xxh3_128(input) : internal::truncated_sha1(input))
+      .to_string();
 }
 
 // Every task's parts start alike; `kind_parts` tell the kinds apart.
+template <class Parts>
 std::string origin_task_id(const TaskOrigin& origin, std::string_view node, std::string_view kind,
-                           std::span<const std::string_view> kind_parts) {
-  const std::string ns = node_ns(origin.parent_ns, node);
-  const std::string step = std::to_string(origin.step);
-  std::vector<std::string_view> parts{ns, step, node, kind};
-  parts.insert(parts.end(), kind_parts.begin(), kind_parts.end());
-  return task_id(origin.checkpoint_id, parts, origin.checkpoint_v);
+                           const Parts& kind_parts) {
+  const Uuid::Bytes& checkpoint = origin.checkpoint_id.bytes();
+  std::string input;
+  input.reserve(192);
+  input.append(checkpoint.begin(), checkpoint.end());
+  append_node_ns(input, origin.parent_ns, node);
+  char step[20];
+  input.append(step, std::to_chars(step, std::end(step), origin.step).ptr);
+  input += node;
+  input += kind;
+  for (std::string_view part : kind_parts) input += part;
+  return hashed_task_id(input, origin.checkpoint_v);
 }
 
 }  // namespace
 
 std::string pull_task_id(const TaskOrigin& origin, std::string_view node,
                          std::span<const std::string> triggers) {
+  if (std::is_sorted(triggers.begin(), triggers.end())) {
+    return origin_task_id(origin, node, kPull, triggers);
+  }
   std::vector<std::string_view> sorted(triggers.begin(), triggers.end());
   std::sort(sorted.begin(), sorted.end());
   return origin_task_id(origin, node, kPull, sorted);
@@ -266,13 +303,14 @@ std::string task_id(const Uuid& checkpoint_id, std::span<const std::string_view>
                     int checkpoint_v) {
   std::string input(checkpoint_id.bytes().begin(), checkpoint_id.bytes().end());
   for (std::string_view part : parts) input += part;
-  return Uuid(checkpoint_v >= kFirstXxh3Version ? xxh3_128(input) : internal::truncated_sha1(input))
-      .to_string();
+  return hashed_task_id(input, checkpoint_v);
 }
 
 std::string task_checkpoint_ns(std::string_view parent_ns, std::string_view node,
                                std::string_view task_id) {
-  std::string ns = node_ns(parent_ns, node);
+  std::string ns;
+  ns.reserve(parent_ns.size() + node.size() + task_id.size() + 2);
+  append_node_ns(ns, parent_ns, node);
   ns += ':';
   ns += task_id;
   return ns;

@@ -251,7 +251,7 @@ StateSnapshot CompiledGraph::get_state(const Config& config, bool subgraphs) con
   const auto saved = saver->get_tuple(
       {config.thread_id, target.config.checkpoint_ns, target.config.checkpoint_id});
   return StateAccess(target.graph, saver)
-      .snapshot(target.config, saved, config.checkpoint_id.empty(), subgraphs);
+      .snapshot(target.config, saved ? &*saved : nullptr, config.checkpoint_id.empty(), subgraphs);
 }
 
 CompiledGraph::History CompiledGraph::get_state_history(const Config& config,
@@ -259,13 +259,14 @@ CompiledGraph::History CompiledGraph::get_state_history(const Config& config,
   const std::shared_ptr<Checkpointer> saver = state_checkpointer(*graph_, config);
   const Target target = find_target(graph_, config);
   struct Walk {
-    std::vector<CheckpointTuple> page;
+    StateAccess access;
+    std::vector<CheckpointTuple> page = {};
     std::size_t position = 0;
-    ListOptions list;
-    std::optional<std::size_t> left;
+    ListOptions list = {};
+    std::optional<std::size_t> left = {};
     bool has_more = true;
   };
-  auto walk = std::make_shared<Walk>();
+  auto walk = std::make_shared<Walk>(Walk{StateAccess(target.graph, saver)});
   walk->list = {options.filter, options.before, std::nullopt};
   walk->left = options.limit;
   return History([saver, target, walk]() -> std::optional<StateSnapshot> {
@@ -280,8 +281,7 @@ CompiledGraph::History CompiledGraph::get_state_history(const Config& config,
     }
     if (walk->position == walk->page.size()) return std::nullopt;
     const CheckpointTuple& saved = walk->page[walk->position++];
-    return StateAccess(target.graph, saver)
-        .snapshot(pregel::checkpoint_config(saved.key, saved.metadata), saved, false, false);
+    return walk->access.snapshot(target.config, &saved, false, false);
   });
 }
 

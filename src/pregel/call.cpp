@@ -34,7 +34,6 @@ std::shared_ptr<Call> Loop::call(TaskRun& caller, std::shared_ptr<const TaskFunc
     const std::lock_guard lock(mutex_);
     fill_scratchpad(task);
     tasks_.push_back(created);
-    tasks_by_id_.emplace(task.id(), &task);
     if (!is_replaying_) {
       TaskRun* const tasks[] = {&task};
       reapply_writes(tasks);

@@ -3,9 +3,9 @@
 #include <map>
 
 #include <clew/messages.hpp>
-#include <clew/time.hpp>
 
 #include "pregel/loop.hpp"
+#include "pregel/now.hpp"
 #include "pregel/task_status.hpp"
 #include "pregel/task_view.hpp"
 
@@ -44,13 +44,11 @@ void Loop::emit(StreamMode mode, const std::function<Value()>& data) {
   const char* type = is_checkpoint                ? "checkpoint"
                      : payload.contains("result") ? "task_result"
                                                   : "task";
-  scope_.sink->emit(
-      {StreamMode::debug, ns,
-       object({{"step", is_checkpoint ? step_ - 1 : step_},
-               {"timestamp", format_time(std::chrono::time_point_cast<std::chrono::microseconds>(
-                                 std::chrono::system_clock::now()))},
-               {"type", type},
-               {"payload", payload}})});
+  scope_.sink->emit({StreamMode::debug, ns,
+                     object({{"step", is_checkpoint ? step_ - 1 : step_},
+                             {"timestamp", now_text()},
+                             {"type", type},
+                             {"payload", payload}})});
 }
 
 // The state -------------------------------------------------------------------
@@ -61,7 +59,7 @@ Value Loop::read_output() {
 
 bool Loop::writes_output(const TaskRun& task) const {
   return std::any_of(task.writes.begin(), task.writes.end(),
-                     [this](const Write& write) { return output_.contains(write.index); });
+                     [this](const Write& write) { return output_->contains(write.index); });
 }
 
 void Loop::emit_values() {
@@ -114,7 +112,7 @@ void Loop::emit_task_result(TaskRun& task, std::span<const Write> writes) {
   emit(StreamMode::tasks, [&] {
     Value error;
     ListBuilder interrupts;
-    std::vector<std::pair<std::string, Value>> results;
+    std::vector<std::pair<std::string_view, Value>> results;
     const Selection& stream = graph_->selections[graph_->stream];
     for (const Write& write : writes) {
       if (write.is(kError) && error.is_null()) error = write.value;
@@ -138,7 +136,7 @@ void Loop::emit_task_result(TaskRun& task, std::span<const Write> writes) {
 void Loop::emit_updates(TaskRun& task, std::span<const Write> writes, bool cached) {
   if (!wants(StreamMode::updates)) return;
   emit(StreamMode::updates, [&] {
-    Value update = task_update(output_, writes);
+    Value update = task_update(*output_, writes);
     Value event = object({{task.name, update}});
     return cached ? event.set("__metadata__", Value{{"cached", true}}) : event;
   });
@@ -163,7 +161,7 @@ void Loop::output_writes(TaskRun& task, std::span<const Write> writes, bool cach
       interrupts_.insert(interrupts_.end(), interrupts.begin(), interrupts.end());
       // A question shows the state it was asked in.
       has_latest_ = true;
-      if (output_.is_bare) {
+      if (output_->is_bare) {
         latest_ = Value();
         latest_is_current_ = true;
       } else if (graph_->output_is_transient) {
@@ -173,8 +171,8 @@ void Loop::output_writes(TaskRun& task, std::span<const Write> writes, bool cach
     emit(StreamMode::updates, [&] { return object({{kInterrupt, questions}}); });
     emit(StreamMode::values, [&] {
       const Value now = read_output_now();
-      return now.is_object() && !output_.is_bare ? now.set(kInterrupt, questions)
-                                                 : object({{kInterrupt, questions}});
+      return now.is_object() && !output_->is_bare ? now.set(kInterrupt, questions)
+                                                  : object({{kInterrupt, questions}});
     });
   } else if (!writes.front().is(kError)) {
     emit_updates(task, writes, cached);
@@ -186,8 +184,8 @@ void Loop::output_writes(TaskRun& task, std::span<const Write> writes, bool cach
 // views of read_output() would.
 Value Loop::read_output_now() const {
   ObjectBuilder values;
-  for (Index index : output_.channels) {
-    if (output_.is_bare) return state_.is_available(index) ? state_.get(index) : Value();
+  for (Index index : output_->channels) {
+    if (output_->is_bare) return state_.is_available(index) ? state_.get(index) : Value();
     if (state_.is_available(index)) values.set(graph_->channels[index].name, state_.get(index));
   }
   return std::move(values).build();
@@ -200,7 +198,8 @@ void Loop::emit_checkpoint() {
   emit(StreamMode::checkpoints, [this] {
     std::vector<PendingWrite> pending;
     for (const Pending& write : pending_) {
-      pending.push_back({write.task_id, std::string(write.write.name()), write.write.value, {}});
+      pending.push_back(
+          {std::string(write.task_id()), std::string(write.write.name()), write.write.value, {}});
     }
     ListBuilder next;
     ListBuilder tasks;

@@ -42,7 +42,8 @@ bool Loop::suppress_interrupt(std::exception_ptr error) {
   } catch (const GraphInterrupt& interrupt) {
     const bool has_writes = std::any_of(tasks_.begin(), tasks_.end(),
                                         [](const auto& task) { return !task->writes.empty(); });
-    if (!pending_.empty() && has_writes) show_finished_tasks();
+    // One last look at the state, with what finished tasks of the step wrote.
+    if ((has_written_ || !pending_.empty()) && has_writes) apply_tasks();
     if (interrupt.interrupts.empty()) {
       emit(StreamMode::updates, [] { return Value{{kInterrupt, list()}}; });
     }
@@ -62,31 +63,19 @@ void Loop::check_parent_command(std::exception_ptr error) {
   }
 }
 
-// One last look at the state, with what finished tasks of the step wrote.
-void Loop::show_finished_tasks() {
-  std::vector<TaskRun*> order;
-  for (const auto& task : tasks_) order.push_back(task.get());
-  std::sort(order.begin(), order.end(), [](TaskRun* a, TaskRun* b) { return path_less(*a, *b); });
-  std::vector<TaskWrites> writes;
-  bool has_output = false;
-  for (TaskRun* task : order) {
-    writes.push_back(task->as_writes());
-    has_output = has_output || writes_output(*task);
-  }
-  const std::vector<Index> updated = state_.apply(writes, next_version());
-  const bool is_visible = std::any_of(updated.begin(), updated.end(),
-                                      [this](Index index) { return output_.contains(index); });
-  if (is_visible && has_output) emit_values();
-}
-
 Value Loop::run() {
   std::exception_ptr error;
   start([this, &error](std::exception_ptr outcome) {
+    const std::lock_guard lock(mutex_);
     error = std::move(outcome);
-    has_ended_.store(true, std::memory_order_release);
-    has_ended_.notify_all();
+    has_ended_ = true;
+    ended_.notify_all();
   });
-  has_ended_.wait(false, std::memory_order_acquire);
+  {
+    // Not std::atomic::wait, whose notification libstdc++ 12 can lose after a release store.
+    std::unique_lock lock(mutex_);
+    ended_.wait(lock, [this] { return has_ended_; });
+  }
   if (error) std::rethrow_exception(error);
   return result();
 }

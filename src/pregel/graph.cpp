@@ -5,8 +5,11 @@
 
 namespace clew::pregel {
 
-bool Selection::contains(Index channel) const {
-  return std::find(channels.begin(), channels.end(), channel) != channels.end();
+void Selection::index_members() {
+  for (Index channel : channels) {
+    if (channel >= members.size()) members.resize(channel + 1);
+    members[channel] = true;
+  }
 }
 
 Index Graph::find_channel(std::string_view channel) const {
@@ -47,6 +50,8 @@ void Graph::finish() {
     Node& node = nodes[i];
     node.key = Value(node.name);
     node.path_text = "~" + std::string(kPull) + ", " + node.name;
+    node.first_seen = trigger_count;
+    trigger_count += node.triggers.size();
     ListBuilder trigger_list;
     for (Index trigger : node.triggers) {
       ChannelInfo& channel = channels[trigger];
@@ -68,6 +73,7 @@ void Graph::finish() {
   }
   for (Selection& selection : selections) {
     const Index position = static_cast<Index>(&selection - selections.data());
+    selection.index_members();
     for (Index channel : selection.channels) {
       channels[channel].selections.push_back(position);
       if (channels[channel].managed) selection.has_managed = true;

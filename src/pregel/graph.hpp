@@ -50,8 +50,10 @@ struct Selection {
   std::vector<Index> channels;
   bool is_bare = false;
   bool has_managed = false;
+  std::vector<bool> members;  // by channel; filled in by index_members()
 
-  bool contains(Index channel) const;
+  void index_members();
+  bool contains(Index channel) const { return channel < members.size() && members[channel]; }
 };
 
 struct Branch {
@@ -70,6 +72,7 @@ struct Node {
   bool is_hidden = false;
 
   std::vector<Index> triggers;
+  Index first_seen = 0;                    // of its triggers among all nodes' triggers
   std::vector<std::string> trigger_names;  // sorted
   Value trigger_list;
   Index selection = 0;  // what it reads
@@ -107,7 +110,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   std::vector<Index> snapshot_channels;
   bool has_untracked = false;
   bool output_is_transient = false;
-  std::vector<Index> by_name;  // node -> rank in the order of names
+  std::vector<Index> by_name;     // node -> rank in the order of names
+  std::size_t trigger_count = 0;  // of all nodes together
 
   Index find_channel(std::string_view channel) const;
   Index find_node(std::string_view node) const;

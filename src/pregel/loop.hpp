@@ -6,6 +6,7 @@
 // tasks are left to others; whoever finishes the last task of a step goes on.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -98,15 +99,33 @@ class Loop : public std::enable_shared_from_this<Loop> {
   // Runs the writers of a node on what it returned.
   void write_result(const Node& node, const Value& result, TaskRun& task,
                     std::vector<Write>& writes);
-  // Gives messages for delta channels their ids.
-  void complete_messages(std::vector<Write>& writes) const;
 
  private:
   friend class StateAccess;
+  void stand_still();  // at the loaded checkpoint, to be looked at
   enum class Status { pending, done, interrupt_before, interrupt_after, out_of_steps };
+  // The tasks that the threads of a step share out among themselves. A thread
+  // that comes late, even steps later, finds nothing left.
+  struct Round {
+    explicit Round(std::vector<TaskRun*> runnable) : tasks(std::move(runnable)) {}
+
+    const std::vector<TaskRun*> tasks;
+    std::atomic<std::size_t> next{0};
+    std::size_t helpers = 0;  // threads that were asked to join
+
+    TaskRun* take() {
+      const std::size_t index = next.fetch_add(1, std::memory_order_relaxed);
+      return index < tasks.size() ? tasks[index] : nullptr;
+    }
+    std::size_t waiting() const {
+      return tasks.size() - std::min(tasks.size(), next.load(std::memory_order_relaxed));
+    }
+  };
   struct Pending {
-    std::string task_id;
+    Value task;  // its id
     Write write;
+
+    std::string_view task_id() const { return task.as_string(); }
   };
 
   // start.cpp
@@ -114,6 +133,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   bool starts_anew() const;
   void load();
   void adopt(const CheckpointTuple& saved);
+  void load_pending(std::span<const PendingWrite> writes);
   void choose_output();
   bool decide_resuming() const;
   bool decide_time_travel() const;
@@ -126,10 +146,10 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
   // plan.cpp
   void plan();
-  std::vector<std::unique_ptr<TaskRun>> prepare_tasks();
-  std::unique_ptr<TaskRun> prepare_push(std::int64_t index, const Value& packet);
-  std::unique_ptr<TaskRun> prepare_pull(const Node& node);
-  std::unique_ptr<TaskRun> prepare_error_handler(TaskRun& failed, std::exception_ptr error,
+  std::vector<std::shared_ptr<TaskRun>> prepare_tasks();
+  std::shared_ptr<TaskRun> prepare_push(std::int64_t index, const Value& packet);
+  std::shared_ptr<TaskRun> prepare_pull(const Node& node);
+  std::shared_ptr<TaskRun> prepare_error_handler(TaskRun& failed, std::exception_ptr error,
                                                  std::string text);
   void fill_scratchpad(TaskRun& task);
   bool tick();
@@ -143,33 +163,33 @@ class Loop : public std::enable_shared_from_this<Loop> {
   // run.cpp
   void advance();
   bool run_tasks();  // false: others will go on
-  void run_some();
-  void ask_for_help(std::size_t count);
-  void call_for_more(std::size_t limit, std::uint64_t round);
+  void run_some(Round& round);
+  void ask_for_help(const std::shared_ptr<Round>& round);
+  void call_for_more(const std::shared_ptr<Round>& round, std::size_t limit);
   void execute(TaskRun& task);
   Task<void> execute_coroutine(TaskRun& task);
-  Value run_function(TaskRun& task);
   Task<Value> run_subgraph(TaskRun& task);
   void write_task_result(TaskRun& task, const Value& result);
   void schedule_error_handler(TaskRun& failed, std::exception_ptr error, std::string text);
-  // Empty if nobody is going to ask for it.
-  const std::string& task_id(TaskRun& task);
   std::optional<std::chrono::nanoseconds> after_attempt(TaskRun& task, std::exception_ptr error);
   bool handle_parent_command(TaskRun& task, ParentCommand& command);
   void finish_task(TaskRun& task, std::exception_ptr error);
   void commit(TaskRun& task, std::exception_ptr error);
   void task_done();
   void check_errors();
-  void merge(std::span<const TaskWrites> writes);
+  std::vector<Index> merge(std::span<const TaskWrites> writes);
   void end_step();
+  std::vector<Index> apply_tasks();
   void check_cancelled() const;
-  std::function<Value(const Value&)> next_version() const;
 
   // save.cpp
-  void put_writes(TaskRun* task, const std::string& task_id, std::vector<Write> writes,
-                  bool cached = false);
-  void save_writes(const std::string& task_id, const std::string& task_path,
+  void put_writes(TaskRun& task, std::span<const Write> writes, bool cached = false);
+  void put_null_writes(std::vector<Write> writes);
+  void keep_pending(TaskRun& task, std::span<const Write> writes);
+  void save_writes(std::string_view task_id, std::string_view task_path,
                    std::span<const Write> writes, const std::string& checkpoint_id);
+  bool saves_at_once() const;
+  std::unordered_map<std::string_view, TaskRun*> tasks_by_id() const;
   void put_checkpoint(std::string_view source);
   void put_final_checkpoint();
   void put_exit_writes();
@@ -181,6 +201,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void bump_unwritten(const std::vector<Index>& snapshots);
   void put_stub();
   Value sanitized(const Write& write) const;
+  void give_message_ids(std::span<Write> writes) const;
   void sanitize_sends(Value& channel_values) const;
   void store_in_cache(TaskRun& task, std::span<const Write> writes, bool cached);
 
@@ -202,7 +223,6 @@ class Loop : public std::enable_shared_from_this<Loop> {
   // finish.cpp
   void finish(std::exception_ptr error);
   bool suppress_interrupt(std::exception_ptr error);
-  void show_finished_tasks();
   static void check_parent_command(std::exception_ptr error);
   Value read_output();
   bool writes_output(const TaskRun& task) const;
@@ -213,8 +233,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
   Done done_;
   Executor& executor_;
 
-  Selection output_;               // the channels of the result
-  Index output_index_ = kUnknown;  // the same among the graph's selections
+  const Selection* output_ = nullptr;  // the channels of the result
+  Index output_index_ = kUnknown;      // the same among the graph's selections
+  Selection own_output_;               // if they were given by the caller
 
   ThreadState state_;
   Checkpoint checkpoint_;                   // id, ts; the rest is in state_
@@ -223,9 +244,12 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::string saved_id_;                    // parent of the next put; empty: none
   std::optional<std::string> previous_id_;  // parent of the newest checkpoint
   std::optional<std::string> expected_head_;
-  std::vector<Pending> pending_;  // guarded by mutex_ while tasks run
+  // Writes of this step, and of earlier runs of it; guarded by mutex_ while tasks run.
+  std::vector<Pending> pending_;
+  std::atomic<bool> has_written_{false};  // a task of this run, also if nothing is kept
   Value previous_;
   std::optional<std::vector<Index>> updated_;
+  std::vector<Index> candidates_;  // scratch of prepare_tasks()
 
   std::int64_t step_ = 0;
   std::int64_t stop_ = 0;
@@ -240,12 +264,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::mutex mutex_;
   std::mutex id_mutex_;
   std::vector<std::shared_ptr<TaskRun>> tasks_;
-  std::unordered_map<std::string_view, TaskRun*> tasks_by_id_;
-  std::vector<TaskRun*> runnable_;
-  std::size_t next_runnable_ = 0;
   std::atomic<std::size_t> outstanding_{0};
-  std::size_t helpers_ = 0;
-  std::uint64_t round_ = 0;  // counts the steps whose tasks were run
   std::condition_variable calls_done_;
   bool has_loaded_writes_ = false;
   std::unordered_set<std::string> written_tasks_;
@@ -277,7 +296,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
   bool has_latest_ = false;
   std::vector<Interrupt> interrupts_;
 
-  std::atomic<bool> has_ended_{false};  // for run()
+  // For run().
+  bool has_ended_ = false;
+  std::condition_variable ended_;
 };
 
 // Runs a loop to its end; resumes whoever awaits it.

@@ -6,16 +6,20 @@
 namespace clew::pregel {
 
 void ThreadState::note_seen(const TaskWrites& task) {
-  const std::string_view name = task.name.as_string();
-  const Value* known = versions_seen_.find(name);
-  Value seen = known ? *known : object();
-  bool changed = known == nullptr;
-  for (Index trigger : task.triggers) {
-    if (versions_[trigger].is_null()) continue;
-    seen = seen.set(info(trigger).name, versions_[trigger]);
-    changed = true;
+  if (!task.node) {
+    if (saver_ && !seen_object_.contains(task.name.as_string())) {
+      seen_object_ = seen_object_.set(task.name.as_string(), object());
+    }
+    return;
   }
-  if (changed) versions_seen_ = versions_seen_.set(name, std::move(seen));
+  if (task.is_woken) {
+    for (std::size_t i = 0; i < task.node->triggers.size(); ++i) {
+      const Value& version = versions_[task.node->triggers[i]];
+      if (!version.is_null()) seen_[task.node->first_seen + i] = version;
+    }
+  }
+  const bool is_noted = std::find(ran_.begin(), ran_.end(), task.node) != ran_.end();
+  if (saver_ && !is_noted) ran_.push_back(task.node);
 }
 
 void ThreadState::group_writes(std::span<const TaskWrites> tasks) {
@@ -47,15 +51,19 @@ class ScratchGuard {
 
 }  // namespace
 
-std::vector<Index> ThreadState::apply(std::span<const TaskWrites> tasks,
-                                      const std::function<Value(const Value&)>& next_version) {
+std::vector<Index> ThreadState::apply(std::span<const TaskWrites> tasks) {
+  return apply(tasks, next_version(max_version_));
+}
+
+void ThreadState::preview(std::span<const TaskWrites> tasks) { apply(tasks, Value()); }
+
+std::vector<Index> ThreadState::apply(std::span<const TaskWrites> tasks, const Value& version) {
   const bool ends_step =
-      std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.has_triggers; });
+      std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.ends_step; });
   for (const TaskWrites& task : tasks) note_seen(task);
 
-  // Without a function for versions nothing of this is going to be saved.
-  const Value version = next_version ? next_version(max_version_) : Value();
   std::vector<Index> updated;
+  updated.reserve(8);
   const auto changed = [&](Index index) {
     if (version.is_null()) {
       mark_stale(index);
@@ -73,7 +81,8 @@ std::vector<Index> ThreadState::apply(std::span<const TaskWrites> tasks,
   };
 
   for (const TaskWrites& task : tasks) {
-    for (Index trigger : task.triggers) {
+    if (!task.is_woken) continue;
+    for (Index trigger : task.node->triggers) {
       if (info(trigger).channel->consume(channels_[trigger])) changed(trigger);
     }
   }

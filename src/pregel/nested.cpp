@@ -72,18 +72,13 @@ std::optional<Value> Loop::take_null_resume() {
   {
     const std::lock_guard lock(mutex_);
     for (auto pending = pending_.begin(); pending != pending_.end(); ++pending) {
-      if (pending->task_id != kNullTaskId || !pending->write.is(kResume)) continue;
+      if (pending->task_id() != kNullTaskId || !pending->write.is(kResume)) continue;
       Value answer = pending->write.value;
       pending_.erase(pending);
       return answer;
     }
   }
   return scope_.parent ? scope_.parent->loop.take_null_resume() : std::nullopt;
-}
-
-const std::string& Loop::task_id(TaskRun& task) {
-  static const std::string kNobodyAsks;
-  return scope_.checkpointer || scope_.sink ? task.id() : kNobodyAsks;
 }
 
 const std::string& Loop::checkpoint_id() {

@@ -10,25 +10,26 @@
 
 namespace clew::pregel {
 
-std::unique_ptr<TaskRun> Loop::prepare_push(std::int64_t index, const Value& packet) {
+std::shared_ptr<TaskRun> Loop::prepare_push(std::int64_t index, const Value& packet) {
   if (!is_send(packet)) return nullptr;
   const Value& parts = packet.as_extension().payload;
   const Index node = graph_->find_node(parts[0].as_string());
   if (node == kUnknown || graph_->nodes[node].is_hidden) return nullptr;
-  auto task = std::make_unique<TaskRun>(*this, TaskKind::push);
+  auto task = std::make_shared<TaskRun>(*this, TaskKind::push);
   task->node = &graph_->nodes[node];
   task->name = task->node->name;
   task->index = index;
   task->input = parts[1];
+  if (parts.size() > 2) task->send_timeout = packet.get<Send>().timeout;
   fill_scratchpad(*task);
   return task;
 }
 
-std::unique_ptr<TaskRun> Loop::prepare_pull(const Node& node) {
+std::shared_ptr<TaskRun> Loop::prepare_pull(const Node& node) {
   if (!state_.is_triggered(node)) return nullptr;
   const Selection& selection = graph_->selections[node.selection];
   if (selection.is_bare && !state_.is_available(selection.channels.front())) return nullptr;
-  auto task = std::make_unique<TaskRun>(*this, TaskKind::pull);
+  auto task = std::make_shared<TaskRun>(*this, TaskKind::pull);
   task->node = &node;
   task->name = node.name;
   task->input = state_.read(node.selection, step_, stop_);
@@ -36,9 +37,9 @@ std::unique_ptr<TaskRun> Loop::prepare_pull(const Node& node) {
   return task;
 }
 
-std::unique_ptr<TaskRun> Loop::prepare_error_handler(TaskRun& failed, std::exception_ptr error,
+std::shared_ptr<TaskRun> Loop::prepare_error_handler(TaskRun& failed, std::exception_ptr error,
                                                      std::string text) {
-  auto task = std::make_unique<TaskRun>(*this, TaskKind::error_handler);
+  auto task = std::make_shared<TaskRun>(*this, TaskKind::error_handler);
   task->node = &graph_->nodes[failed.node->error_handler];
   task->name = task->node->name;
   task->parent = &failed;
@@ -52,7 +53,7 @@ std::unique_ptr<TaskRun> Loop::prepare_error_handler(TaskRun& failed, std::excep
 void Loop::fill_scratchpad(TaskRun& task) {
   if (pending_.empty()) return;
   for (const Pending& pending : pending_) {
-    if (!pending.write.is(kResume) || pending.task_id != task.id()) continue;
+    if (!pending.write.is(kResume) || pending.task_id() != task.id()) continue;
     const Value& answers = pending.write.value;
     if (answers.is_list()) {
       task.scratchpad.resume.assign(answers.begin(), answers.end());
@@ -69,9 +70,9 @@ void Loop::fill_scratchpad(TaskRun& task) {
   if (answer) task.scratchpad.resume.push_back(*answer);
 }
 
-std::vector<std::unique_ptr<TaskRun>> Loop::prepare_tasks() {
-  std::vector<std::unique_ptr<TaskRun>> tasks;
-  const auto add = [&](std::unique_ptr<TaskRun> task) {
+std::vector<std::shared_ptr<TaskRun>> Loop::prepare_tasks() {
+  std::vector<std::shared_ptr<TaskRun>> tasks;
+  const auto add = [&](std::shared_ptr<TaskRun> task) {
     if (task) tasks.push_back(std::move(task));
   };
   if (state_.is_available(graph_->tasks_channel)) {
@@ -80,15 +81,15 @@ std::vector<std::unique_ptr<TaskRun>> Loop::prepare_tasks() {
     for (const Value& send : sends) add(prepare_push(index++, send));
   }
   if (updated_ && !updated_->empty()) {
-    std::vector<Index> candidates;
+    candidates_.clear();
     for (Index channel : *updated_) {
       const std::vector<Index>& woken = graph_->channels[channel].triggers;
-      candidates.insert(candidates.end(), woken.begin(), woken.end());
+      candidates_.insert(candidates_.end(), woken.begin(), woken.end());
     }
-    std::sort(candidates.begin(), candidates.end(),
+    std::sort(candidates_.begin(), candidates_.end(),
               [this](Index a, Index b) { return graph_->by_name[a] < graph_->by_name[b]; });
-    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-    for (Index node : candidates) add(prepare_pull(graph_->nodes[node]));
+    candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
+    for (Index node : candidates_) add(prepare_pull(graph_->nodes[node]));
   } else if (state_.has_versions()) {
     for (const Node& node : graph_->nodes) add(prepare_pull(node));
   }
@@ -96,9 +97,7 @@ std::vector<std::unique_ptr<TaskRun>> Loop::prepare_tasks() {
 }
 
 void Loop::plan() {
-  tasks_by_id_.clear();
-  tasks_.clear();
-  for (auto& task : prepare_tasks()) tasks_.push_back(std::move(task));
+  tasks_ = prepare_tasks();
   emit_checkpoint();
 }
 
@@ -116,9 +115,9 @@ void Loop::reapply_writes(std::span<TaskRun* const> tasks) {
   if (pending_.empty()) return;
   for (TaskRun* task : tasks) {
     for (const Pending& pending : pending_) {
-      if (pending.task_id != task->id() || is_control_write(pending.write)) continue;
+      if (pending.task_id() != task->id() || is_control_write(pending.write)) continue;
       task->writes.push_back(pending.write);
-      reapplied_.insert(pending.task_id);
+      reapplied_.emplace(pending.task_id());
     }
   }
 }
@@ -126,13 +125,13 @@ void Loop::reapply_writes(std::span<TaskRun* const> tasks) {
 // Tasks that failed in an earlier run and have a handler are not run again;
 // their handler is.
 void Loop::resume_error_handlers() {
-  std::vector<std::unique_ptr<TaskRun>> handlers;
+  std::vector<std::shared_ptr<TaskRun>> handlers;
   for (const auto& task : tasks_) {
     if (!task->node || task->node->error_handler == kUnknown) continue;
     const Value* error = nullptr;
     bool is_routed = false;
     for (const Pending& pending : pending_) {
-      if (pending.task_id != task->id()) continue;
+      if (pending.task_id() != task->id()) continue;
       if (pending.write.is(kError)) error = &pending.write.value;
       if (pending.write.is(kErrorSourceNode)) is_routed = true;
     }
@@ -186,7 +185,7 @@ void Loop::find_in_cache(TaskRun& task) {
   for (const ChannelWrite& write : *found) {
     task.writes.push_back(graph_->write_to(write.channel, write.value));
   }
-  put_writes(&task, task.id(), task.writes, true);
+  put_writes(task, task.writes, true);
 }
 
 }  // namespace clew::pregel

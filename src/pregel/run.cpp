@@ -41,6 +41,34 @@ bool matches(const RetryPolicy& policy, const std::exception& error) {
   return policy.retry_on ? policy.retry_on(error) : is_retryable(error);
 }
 
+// The time that an attempt of a task may take. Nobody can stop a node from
+// outside: it is asked to through its stop token, and has failed if it ends late.
+class TimeLimit {
+ public:
+  explicit TimeLimit(TaskRun& task) : task_(task) {
+    if (const std::optional<TimeoutPolicy>& policy = task.timeout()) limit_ = policy->run_timeout;
+    if (!limit_) return;
+    const auto stop = std::make_shared<std::stop_source>();
+    const std::function<void()> ask = [stop] { stop->request_stop(); };
+    task.attempt_stop = stop;
+    run_stopped_.emplace(task.loop.scope().config.stop, ask);
+    task.loop.executor().post_after(*limit_, ask);
+    begin_ = std::chrono::steady_clock::now();
+  }
+
+  void check() const {
+    if (!limit_ || std::chrono::steady_clock::now() - begin_ <= *limit_) return;
+    throw NodeTimeout("node '" + task_.name + "' took longer than " +
+                      std::to_string(limit_->count()) + " ms");
+  }
+
+ private:
+  const TaskRun& task_;
+  std::optional<std::chrono::milliseconds> limit_;
+  std::optional<std::stop_callback<std::function<void()>>> run_stopped_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
 // The enclosing graph's namespace, without numbers that tell calls apart.
 std::string parent_graph_namespace(std::string_view ns) {
   const auto drop_last = [&ns] {
@@ -110,26 +138,19 @@ void Loop::advance() {
 // so that a step makes progress even if no other thread is free; it does not
 // wait for tasks that others took.
 bool Loop::run_tasks() {
-  if (tasks_by_id_.empty() && scope_.checkpointer) {
-    for (const auto& task : tasks_) tasks_by_id_.emplace(task->id(), task.get());
+  std::vector<TaskRun*> runnable;
+  for (const auto& task : tasks_) {
+    if (task->writes.empty()) runnable.push_back(task.get());
   }
-  std::size_t count = 0;
-  {
-    // A helper of the last step may still be looking for work: it must see the
-    // new tasks and their number at once.
-    const std::lock_guard lock(mutex_);
-    ++round_;
-    runnable_.clear();
-    next_runnable_ = 0;
-    for (const auto& task : tasks_) {
-      if (task->writes.empty()) runnable_.push_back(task.get());
-    }
-    count = runnable_.size();
-    outstanding_ = count + 1;
+  if (runnable.empty()) return true;
+  outstanding_ = runnable.size() + 1;
+  if (runnable.size() == 1) {
+    execute(*runnable.front());
+  } else {
+    const auto round = std::make_shared<Round>(std::move(runnable));
+    ask_for_help(round);
+    run_some(*round);
   }
-  if (count == 0) return true;
-  if (count > 1) ask_for_help(count);
-  run_some();
   // Our own token: whoever takes the last one goes on with the run.
   return outstanding_.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
@@ -137,52 +158,34 @@ bool Loop::run_tasks() {
 // Others join at once up to the number of processors. Tasks that wait rather
 // than compute get more: every millisecond that some have not started, as many
 // again.
-void Loop::ask_for_help(std::size_t count) {
+void Loop::ask_for_help(const std::shared_ptr<Round>& round) {
+  const std::size_t count = round->tasks.size();
   const std::size_t limit =
       scope_.config.max_concurrency > 0 ? std::min(scope_.config.max_concurrency, count) : count;
-  const std::size_t first = std::min(limit, executor_.parallelism()) - 1;
-  std::uint64_t round = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    helpers_ = first;
-    round = round_;
+  round->helpers = std::min(limit, executor_.parallelism()) - 1;
+  for (std::size_t i = 0; i < round->helpers; ++i) {
+    executor_.post([self = shared_from_this(), round] { self->run_some(*round); });
   }
-  const auto help = [self = shared_from_this()] { self->run_some(); };
-  for (std::size_t i = 0; i < first; ++i) executor_.post(help);
-  if (first + 1 < limit) call_for_more(limit, round);
+  if (round->helpers + 1 < limit) call_for_more(round, limit);
 }
 
-void Loop::call_for_more(std::size_t limit, std::uint64_t round) {
-  executor_.post_after(std::chrono::milliseconds(1), [weak = weak_from_this(), limit, round] {
-    const std::shared_ptr<Loop> self = weak.lock();
-    if (!self) return;
-    std::size_t more = 0;
-    {
-      const std::lock_guard lock(self->mutex_);
-      if (self->round_ != round) return;
-      const std::size_t waiting = self->runnable_.size() - self->next_runnable_;
-      if (waiting == 0 || self->helpers_ + 1 >= limit) return;
-      more = std::min({waiting, self->helpers_ + 1, limit - 1 - self->helpers_});
-      self->helpers_ += more;
-    }
+void Loop::call_for_more(const std::shared_ptr<Round>& round, std::size_t limit) {
+  const auto look = [weak = weak_from_this(), round, limit] {
+    const std::size_t waiting = round->waiting();
+    const std::shared_ptr<Loop> self = waiting == 0 ? nullptr : weak.lock();
+    if (!self || round->helpers + 1 >= limit) return;
+    const std::size_t more = std::min({waiting, round->helpers + 1, limit - 1 - round->helpers});
+    round->helpers += more;
     for (std::size_t i = 0; i < more; ++i) {
-      self->executor_.post([self] { self->run_some(); });
+      self->executor_.post([self, round] { self->run_some(*round); });
     }
-    self->call_for_more(limit, round);
-  });
+    self->call_for_more(round, limit);
+  };
+  executor_.post_after(std::chrono::milliseconds(1), look);
 }
 
-void Loop::run_some() {
-  while (true) {
-    TaskRun* task = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      if (next_runnable_ >= runnable_.size()) return;
-      task = runnable_[next_runnable_++];
-      task->is_started = true;
-    }
-    execute(*task);
-  }
+void Loop::run_some(Round& round) {
+  while (TaskRun* task = round.take()) execute(*task);
 }
 
 void Loop::task_done() {
@@ -212,7 +215,9 @@ void Loop::execute(TaskRun& task) {
     task.writes.clear();
     try {
       check_cancelled();
-      const Value result = body.function ? run_function(task) : task.input;
+      const TimeLimit limit(task);
+      const Value result = body.function ? body.function(task.input, task.runtime) : task.input;
+      limit.check();
       write_task_result(task, result);
     } catch (...) {
       error = std::current_exception();
@@ -231,6 +236,7 @@ Task<void> Loop::execute_coroutine(TaskRun& task) {
     task.writes.clear();
     try {
       check_cancelled();
+      const TimeLimit limit(task);
       Value result;
       if (task.body().coroutine) {
         Task<Value> attempt = task.body().coroutine(task.input, task.runtime);
@@ -239,6 +245,7 @@ Task<void> Loop::execute_coroutine(TaskRun& task) {
         Task<Value> attempt = run_subgraph(task);
         result = co_await std::move(attempt);
       }
+      limit.check();
       write_task_result(task, result);
     } catch (...) {
       error = std::current_exception();
@@ -249,23 +256,6 @@ Task<void> Loop::execute_coroutine(TaskRun& task) {
     co_await std::move(pause);
   }
   finish_task(task, task.error);
-}
-
-Value Loop::run_function(TaskRun& task) {
-  const std::optional<TimeoutPolicy>& timeout = task.timeout();
-  if (!timeout || !timeout->run_timeout) return task.body().function(task.input, task.runtime);
-  // A function cannot be stopped from outside. It is asked to through its stop
-  // token, and counts as failed if it came too late.
-  const auto stop = std::make_shared<std::stop_source>();
-  task.attempt_stop = stop;
-  executor_.post_after(*timeout->run_timeout, [stop] { stop->request_stop(); });
-  const auto begin = std::chrono::steady_clock::now();
-  Value result = task.body().function(task.input, task.runtime);
-  if (std::chrono::steady_clock::now() - begin > *timeout->run_timeout) {
-    throw NodeTimeout("node '" + task.name + "' took longer than " +
-                      std::to_string(timeout->run_timeout->count()) + " ms");
-  }
-  return result;
 }
 
 void Loop::write_task_result(TaskRun& task, const Value& result) {
@@ -329,11 +319,11 @@ void Loop::finish_task(TaskRun& task, std::exception_ptr error) {
   } catch (...) {
     task.error = std::current_exception();
   }
-  {
+  if (task.kind == TaskKind::call) {
     const std::lock_guard lock(mutex_);
     task.is_done = true;
+    calls_done_.notify_all();
   }
-  calls_done_.notify_all();
   task_done();
 }
 
@@ -342,7 +332,7 @@ void Loop::commit(TaskRun& task, std::exception_ptr error) {
   if (!error) {
     const bool is_silent = std::all_of(task.writes.begin(), task.writes.end(), is_control_write);
     if (is_silent) task.writes.push_back({Value(kNoWrites), {}, kUnknown});
-    put_writes(&task, task_id(task), task.writes);
+    put_writes(task, task.writes);
     return;
   }
   try {
@@ -353,7 +343,7 @@ void Loop::commit(TaskRun& task, std::exception_ptr error) {
     for (const Write& write : task.writes) {
       if (write.is(kResume)) writes.push_back(write);
     }
-    put_writes(&task, task_id(task), std::move(writes));
+    put_writes(task, writes);
   } catch (const ParentCommand&) {
   } catch (const Cancelled&) {
   } catch (...) {
@@ -361,7 +351,7 @@ void Loop::commit(TaskRun& task, std::exception_ptr error) {
     task.writes.push_back({Value(kError), text, kUnknown});
     const bool has_handler = task.node && task.node->error_handler != kUnknown;
     if (has_handler) task.writes.push_back({Value(kErrorSourceNode), task.name, kUnknown});
-    put_writes(&task, task_id(task), task.writes);
+    put_writes(task, task.writes);
     if (has_handler) schedule_error_handler(task, error, text);
   }
 }
@@ -374,7 +364,6 @@ void Loop::schedule_error_handler(TaskRun& failed, std::exception_ptr error, std
   {
     const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(handler));
-    if (!tasks_by_id_.empty()) tasks_by_id_.emplace(task->id(), task);
     ++outstanding_;
   }
   execute(*task);
@@ -403,18 +392,18 @@ void Loop::check_errors() {
 
 // A step whose writes are refused leaves the state as it was: under durability
 // `exit` that is what will be saved, and the step can be tried again.
-void Loop::merge(std::span<const TaskWrites> writes) {
-  if (!scope_.checkpointer || scope_.durability != Durability::exit) {
-    updated_ = state_.apply(writes, next_version());
-    return;
-  }
+std::vector<Index> Loop::merge(std::span<const TaskWrites> writes) {
+  if (!scope_.checkpointer || scope_.durability != Durability::exit) return state_.apply(writes);
   ThreadState merged = state_;
-  updated_ = merged.apply(writes, next_version());
+  std::vector<Index> updated = merged.apply(writes);
   state_ = std::move(merged);
+  return updated;
 }
 
-void Loop::end_step() {
+// Merges what the tasks wrote, in their order, and shows the state if that is news.
+std::vector<Index> Loop::apply_tasks() {
   std::vector<TaskRun*> order;
+  order.reserve(tasks_.size());
   for (const auto& task : tasks_) order.push_back(task.get());
   if (order.size() > 1) {
     std::sort(order.begin(), order.end(), [](TaskRun* a, TaskRun* b) { return path_less(*a, *b); });
@@ -422,15 +411,21 @@ void Loop::end_step() {
   std::vector<TaskWrites> writes;
   writes.reserve(order.size());
   for (TaskRun* task : order) writes.push_back(task->as_writes());
-  merge(writes);
-  note_step_deltas();
-  const bool is_visible = std::any_of(updated_->begin(), updated_->end(),
-                                      [this](Index index) { return output_.contains(index); });
+  std::vector<Index> updated = merge(writes);
+  const bool is_visible = std::any_of(updated.begin(), updated.end(),
+                                      [this](Index index) { return output_->contains(index); });
   if (is_visible && std::any_of(order.begin(), order.end(),
                                 [this](TaskRun* task) { return writes_output(*task); })) {
     emit_values();
   }
+  return updated;
+}
+
+void Loop::end_step() {
+  updated_ = apply_tasks();
+  note_step_deltas();
   pending_.clear();
+  has_written_ = false;
   is_replaying_ = false;
   put_checkpoint("loop");
   const auto& after = scope_.parent || scope_.config.interrupt_after.empty()

@@ -2,10 +2,9 @@
 // every step, or everything at the end under durability `exit`.
 #include <algorithm>
 
-#include <clew/time.hpp>
-
 #include "channels/stored_history.hpp"
 #include "pregel/loop.hpp"
+#include "pregel/now.hpp"
 #include "pregel/state_access.hpp"
 #include "pregel/task_status.hpp"
 
@@ -17,50 +16,26 @@ constexpr std::string_view kCounters = "counters_since_delta_snapshot";
 // so that rebuilding it looks at a bounded number of checkpoints.
 constexpr std::int64_t kMaxStepsWithoutSnapshot = 5000;
 
-std::string now_text() {
-  return format_time(
-      std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now()));
-}
-
 bool is_special(const Write& write) {
   return write.index == kUnknown && write_index(write.name(), 0) < 0;
 }
 
 // Of several writes to one control channel the last counts.
-std::vector<Write> deduplicated(std::vector<Write> writes) {
-  if (!std::all_of(writes.begin(), writes.end(), is_special)) return writes;
+std::vector<Write> last_of_each(std::span<const Write> writes) {
   std::vector<Write> last;
-  for (Write& write : writes) {
+  for (const Write& write : writes) {
     const auto same_channel = [&](const Write& other) { return other.name() == write.name(); };
     const auto earlier = std::find_if(last.begin(), last.end(), same_channel);
     if (earlier == last.end()) {
-      last.push_back(std::move(write));
+      last.push_back(write);
     } else {
-      *earlier = std::move(write);
+      *earlier = write;
     }
   }
   return last;
 }
 
-std::vector<Write> special_last(std::vector<Write> writes) {
-  std::vector<Write> ordered;
-  for (const Write& write : writes) {
-    if (!is_special(write)) ordered.push_back(write);
-  }
-  for (const Write& write : writes) {
-    if (is_special(write)) ordered.push_back(write);
-  }
-  return ordered;
-}
-
 }  // namespace
-
-std::function<Value(const Value&)> Loop::next_version() const {
-  if (Checkpointer* saver = scope_.checkpointer.get()) {
-    return [saver](const Value& current) { return saver->next_version(current); };
-  }
-  return [](const Value& current) { return Value(current.is_null() ? 1 : current.as_int() + 1); };
-}
 
 // Writes ----------------------------------------------------------------------
 
@@ -76,7 +51,7 @@ Value Loop::sanitized(const Write& write) const {
   return send;
 }
 
-void Loop::save_writes(const std::string& task_id, const std::string& task_path,
+void Loop::save_writes(std::string_view task_id, std::string_view task_path,
                        std::span<const Write> writes, const std::string& checkpoint_id) {
   // The thread moved past the checkpoint: its other children are rebuilt from
   // its writes to delta channels, and must not see new ones.
@@ -97,37 +72,55 @@ void Loop::save_writes(const std::string& task_id, const std::string& task_path,
                     std::move(stored), task_id, task_path);
 }
 
-void Loop::put_writes(TaskRun* task, const std::string& task_id, std::vector<Write> writes,
-                      bool cached) {
-  if (writes.empty()) return;
-  writes = deduplicated(std::move(writes));
-  const bool is_null_task = task_id == kNullTaskId;
-  std::vector<Write> to_save;
-  {
-    const std::lock_guard lock(mutex_);
-    written_tasks_.insert(task_id);
-    if (is_null_task) {
-      // Writes of the null task add up. Savers key them by position, so those
-      // that may be replaced come last.
-      std::erase_if(pending_, [&](const Pending& pending) {
-        return pending.task_id == task_id && is_special(pending.write);
-      });
-      writes = special_last(std::move(writes));
-      for (const Pending& pending : pending_) {
-        if (pending.task_id == task_id) to_save.push_back(pending.write);
-      }
-    } else if (has_loaded_writes_) {
-      std::erase_if(pending_, [&](const Pending& pending) { return pending.task_id == task_id; });
+bool Loop::saves_at_once() const {
+  return scope_.checkpointer && scope_.durability != Durability::exit;
+}
+
+// What a Command given as input writes. Such writes add up; savers key them by
+// position, so those that may be replaced come last.
+void Loop::put_null_writes(std::vector<Write> writes) {
+  std::vector<Write> all;
+  std::erase_if(pending_, [&](const Pending& pending) {
+    return pending.task_id() == kNullTaskId && is_special(pending.write);
+  });
+  for (const Pending& pending : pending_) {
+    if (pending.task_id() == kNullTaskId) all.push_back(pending.write);
+  }
+  for (const bool special : {false, true}) {
+    for (const Write& write : writes) {
+      if (is_special(write) != special) continue;
+      all.push_back(write);
+      pending_.push_back({Value(kNullTaskId), write});
     }
-    for (const Write& write : writes) pending_.push_back({task_id, write});
   }
-  if (scope_.checkpointer && scope_.durability != Durability::exit) {
-    to_save.insert(to_save.end(), writes.begin(), writes.end());
-    save_writes(task_id, task ? task->path_text() : std::string(), to_save, checkpoint_.id);
+  if (scope_.durability == Durability::exit) written_tasks_.emplace(kNullTaskId);
+  if (saves_at_once()) save_writes(kNullTaskId, "", all, checkpoint_.id);
+}
+
+void Loop::put_writes(TaskRun& task, std::span<const Write> writes, bool cached) {
+  std::vector<Write> deduplicated;
+  if (std::all_of(writes.begin(), writes.end(), is_special)) {
+    deduplicated = last_of_each(writes);
+    writes = deduplicated;
   }
-  if (!task) return;
-  output_writes(*task, writes, cached);
-  store_in_cache(*task, writes, cached);
+  if (writes.empty()) return;
+  keep_pending(task, writes);
+  if (saves_at_once()) save_writes(task.id(), task.path_text(), writes, checkpoint_.id);
+  output_writes(task, writes, cached);
+  store_in_cache(task, writes, cached);
+}
+
+void Loop::keep_pending(TaskRun& task, std::span<const Write> writes) {
+  has_written_.store(true, std::memory_order_relaxed);
+  // Otherwise nobody is going to look at them.
+  if (!scope_.checkpointer && !scope_.sink) return;
+  const Value id(task.id());
+  const std::lock_guard lock(mutex_);
+  if (scope_.durability == Durability::exit) written_tasks_.insert(task.id());
+  if (has_loaded_writes_) {
+    std::erase_if(pending_, [&](const Pending& pending) { return same(pending.task, id); });
+  }
+  for (const Write& write : writes) pending_.push_back({id, write});
 }
 
 void Loop::store_in_cache(TaskRun& task, std::span<const Write> writes, bool cached) {
@@ -145,18 +138,19 @@ void Loop::store_in_cache(TaskRun& task, std::span<const Write> writes, bool cac
 // Checkpoints -----------------------------------------------------------------
 
 void Loop::put_checkpoint(std::string_view source) {
-  Value counters = count_updates();
-  metadata_ =
-      object({{"source", source},
-              {"step", step_},
-              {"parents",
-               scope_.config.checkpoint_map.is_null() ? object() : scope_.config.checkpoint_map}});
-  if (!counters.empty()) metadata_ = metadata_.set(kCounters, counters);
-  checkpoint_.v = kCheckpointVersion;
-  checkpoint_.id = scope_.checkpointer ? clew::checkpoint_id(step_) : std::string();
-  if (scope_.checkpointer && scope_.durability != Durability::exit) {
-    save_checkpoint(channels_to_snapshot(counters));
+  if (!scope_.checkpointer) {
+    checkpoint_.id.clear();
+    ++step_;
+    return;
   }
+  const Value counters = count_updates();
+  const Value& parents = scope_.config.checkpoint_map;
+  metadata_ = object(
+      {{"source", source}, {"step", step_}, {"parents", parents.is_null() ? object() : parents}});
+  if (!counters.empty()) metadata_ = std::move(metadata_).set(kCounters, counters);
+  checkpoint_.v = kCheckpointVersion;
+  checkpoint_.id = clew::checkpoint_id(step_);
+  if (saves_at_once()) save_checkpoint(channels_to_snapshot(counters));
   ++step_;
 }
 
@@ -214,6 +208,15 @@ void Loop::sanitize_sends(Value& channel_values) const {
 
 // Delta channels --------------------------------------------------------------
 
+void Loop::give_message_ids(std::span<Write> writes) const {
+  if (graph_->snapshot_channels.empty()) return;
+  for (Write& write : writes) {
+    if (write.index == kUnknown) continue;
+    const SnapshotChannel* channel = graph_->channels[write.index].snapshots;
+    if (channel) write.value = channel->with_message_ids(write.value);
+  }
+}
+
 // Updates and steps since the last snapshot of each delta channel, this step included.
 Value Loop::count_updates() const {
   if (graph_->snapshot_channels.empty()) return object();
@@ -256,13 +259,14 @@ void Loop::set_counters(const std::vector<Index>& snapshots) {
 // needs a new one. It must not wake anybody: whoever had seen the old version
 // counts as having seen the new one, and what was really read is kept aside.
 void Loop::bump_unwritten(const std::vector<Index>& snapshots) {
+  if (snapshots.empty()) return;
   Value seen = state_.versions_seen();
   Value marks = seen[kSnapshotBumps];
   for (Index index : snapshots) {
     const ChannelInfo& channel = graph_->channels[index];
     const Value old = state_.version(index);
     if (!old.is_null() && state_.has_moved(index)) continue;
-    const Value bumped = next_version()(old);
+    const Value bumped = state_.next_version(old);
     state_.bump(index, bumped);
     if (old.is_null()) {
       for (Index node : channel.triggers) {
@@ -325,8 +329,9 @@ void Loop::note_step_deltas() {
       if (is_delta(write) && (is_repeated || overwritten(write.value))) force_snapshot(write.index);
     }
   }
-  std::erase_if(resume_loaded_,
-                [this](const Pending& pending) { return reapplied_.contains(pending.task_id); });
+  std::erase_if(resume_loaded_, [this](const Pending& pending) {
+    return reapplied_.contains(std::string(pending.task_id()));
+  });
   force_pending(resume_loaded_);
   resume_loaded_.clear();
   if (scope_.durability != Durability::exit || !scope_.checkpointer) return;
@@ -338,17 +343,17 @@ void Loop::note_step_deltas() {
       exit_writes_.push_back({step_, std::string(kNullTaskId), "", write});
     }
   }
+  const auto tasks = tasks_by_id();
   for (const Pending& pending : pending_) {
     if (!is_delta(pending.write)) continue;
-    const bool is_stored =
-        pending.task_id == kNullTaskId ||
-        std::find(stored_delta_writes_.begin(), stored_delta_writes_.end(),
-                  std::pair(pending.task_id, pending.write.index)) != stored_delta_writes_.end();
+    const bool is_stored = pending.task_id() == kNullTaskId ||
+                           std::find(stored_delta_writes_.begin(), stored_delta_writes_.end(),
+                                     std::pair(std::string(pending.task_id()),
+                                               pending.write.index)) != stored_delta_writes_.end();
     if (is_first && is_stored) continue;
-    const auto task = tasks_by_id_.find(pending.task_id);
-    exit_writes_.push_back({step_, pending.task_id,
-                            task == tasks_by_id_.end() ? "" : task->second->path_text(),
-                            pending.write});
+    const auto task = tasks.find(pending.task_id());
+    exit_writes_.push_back({step_, std::string(pending.task_id()),
+                            task == tasks.end() ? "" : task->second->path_text(), pending.write});
   }
 }
 
@@ -414,19 +419,26 @@ void Loop::put_stub() {
 
 // The writes of an unfinished step, which no checkpoint holds yet.
 void Loop::put_exit_writes() {
-  std::vector<std::string> order;
-  std::unordered_map<std::string, std::vector<Write>> by_task;
+  std::vector<std::string_view> order;
+  std::unordered_map<std::string_view, std::vector<Write>> by_task;
   for (const Pending& pending : pending_) {
-    if (!written_tasks_.contains(pending.task_id)) continue;
-    auto& writes = by_task[pending.task_id];
-    if (writes.empty()) order.push_back(pending.task_id);
+    if (!written_tasks_.contains(std::string(pending.task_id()))) continue;
+    auto& writes = by_task[pending.task_id()];
+    if (writes.empty()) order.push_back(pending.task_id());
     writes.push_back(pending.write);
   }
-  for (const std::string& task_id : order) {
-    const auto task = tasks_by_id_.find(task_id);
-    save_writes(task_id, task == tasks_by_id_.end() ? "" : task->second->path_text(),
-                by_task[task_id], checkpoint_.id);
+  const auto tasks = tasks_by_id();
+  for (std::string_view task_id : order) {
+    const auto task = tasks.find(task_id);
+    save_writes(task_id, task == tasks.end() ? "" : task->second->path_text(), by_task[task_id],
+                checkpoint_.id);
   }
+}
+
+std::unordered_map<std::string_view, TaskRun*> Loop::tasks_by_id() const {
+  std::unordered_map<std::string_view, TaskRun*> tasks;
+  for (const auto& task : tasks_) tasks.emplace(task->id(), task.get());
+  return tasks;
 }
 
 }  // namespace clew::pregel

@@ -53,12 +53,12 @@ void SaveQueue::put(CheckpointPut put) {
   add([saver = checkpointer_, put = std::move(put)] { saver->put({&put, 1}); });
 }
 
-void SaveQueue::put_writes(CheckpointKey key, std::vector<ChannelWrite> writes, std::string task_id,
-                           std::string task_path) {
+void SaveQueue::put_writes(CheckpointKey key, std::vector<ChannelWrite> writes,
+                           std::string_view task_id, std::string_view task_path) {
   if (!in_background_) return checkpointer_->put_writes(key, writes, task_id, task_path);
   add([saver = checkpointer_, key = std::move(key), writes = std::move(writes),
-       task_id = std::move(task_id),
-       task_path = std::move(task_path)] { saver->put_writes(key, writes, task_id, task_path); });
+       task = std::string(task_id),
+       path = std::string(task_path)] { saver->put_writes(key, writes, task, path); });
 }
 
 void SaveQueue::wait() noexcept {

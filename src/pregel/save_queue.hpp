@@ -22,8 +22,8 @@ class SaveQueue {
   ~SaveQueue() { wait(); }
 
   void put(CheckpointPut put);
-  void put_writes(CheckpointKey key, std::vector<ChannelWrite> writes, std::string task_id,
-                  std::string task_path);
+  void put_writes(CheckpointKey key, std::vector<ChannelWrite> writes, std::string_view task_id,
+                  std::string_view task_path);
 
   // Until everything is stored; throws the first error there was. After an
   // error nothing more is stored: what follows would build on a gap.

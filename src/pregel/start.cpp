@@ -21,7 +21,7 @@ Loop::Loop(std::shared_ptr<const Graph> graph, Scope scope, Value input)
       scope_(std::move(scope)),
       input_(std::move(input)),
       executor_(graph_->options.executor ? *graph_->options.executor : default_executor()),
-      state_(graph_),
+      state_(graph_, scope_.checkpointer.get()),
       saves_(scope_.checkpointer, executor_, scope_.durability == Durability::async) {
   Config& config = scope_.config;
   if (scope_.parent) {
@@ -43,17 +43,19 @@ Loop::Loop(std::shared_ptr<const Graph> graph, Scope scope, Value input)
 void Loop::choose_output() {
   if (scope_.config.output_keys.empty()) {
     output_index_ = scope_.is_stream ? graph_->stream : graph_->output;
-    output_ = graph_->selections[output_index_];
+    output_ = &graph_->selections[output_index_];
     return;
   }
+  output_ = &own_output_;
   for (const std::string& key : scope_.config.output_keys) {
     const Index index = graph_->find_channel(key);
     if (index == kUnknown) {
       throw BadArgumentError("output_keys names '" + key +
                              "', which is not a channel of the graph");
     }
-    output_.channels.push_back(index);
+    own_output_.channels.push_back(index);
   }
+  own_output_.index_members();
 }
 
 // The history of a subgraph belongs to the task that runs it. Without a resume
@@ -103,6 +105,14 @@ void Loop::load() {
     return;
   }
   adopt(*saved);
+  load_pending(saved->pending_writes);
+}
+
+void Loop::load_pending(std::span<const PendingWrite> writes) {
+  for (const PendingWrite& write : writes) {
+    pending_.push_back({Value(write.task_id), graph_->write_to(write.channel, write.value)});
+  }
+  has_loaded_writes_ = !pending_.empty();
 }
 
 void Loop::adopt(const CheckpointTuple& saved) {
@@ -111,11 +121,7 @@ void Loop::adopt(const CheckpointTuple& saved) {
   has_parent_ = true;
   loaded_id_ = saved_id_ = saved.checkpoint.id;
   if (!saved.parent_id.empty()) previous_id_ = saved.parent_id;
-  for (const PendingWrite& write : saved.pending_writes) {
-    pending_.push_back({write.task_id, graph_->write_to(write.channel, write.value)});
-  }
-  has_loaded_writes_ = !pending_.empty();
-  state_.load(saved, scope_.checkpointer.get());
+  state_.load(saved);
   previous_ = saved.checkpoint.channel_values[kPrevious];
   const Value& updated_channels = saved.checkpoint.updated_channels;
   if (!updated_channels.is_list() || updated_channels.empty()) return;
@@ -175,8 +181,9 @@ void Loop::enter() {
   stop_ = step_ + scope_.config.recursion_limit + 1;
   for (const Pending& pending : pending_) {
     const Index index = pending.write.index;
-    if (pending.task_id != kNullTaskId && index != kUnknown && graph_->channels[index].snapshots) {
-      stored_delta_writes_.emplace_back(pending.task_id, index);
+    if (pending.task_id() != kNullTaskId && index != kUnknown &&
+        graph_->channels[index].snapshots) {
+      stored_delta_writes_.emplace_back(pending.task_id(), index);
     }
   }
 
@@ -191,7 +198,7 @@ void Loop::enter() {
   const bool forks = is_resuming && is_time_traveling && (!is_fork || is_superseded_);
   if (is_resuming && !is_replaying_) {
     for (const Pending& pending : pending_) {
-      if (pending.task_id != kNullTaskId) resume_loaded_.push_back(pending);
+      if (pending.task_id() != kNullTaskId) resume_loaded_.push_back(pending);
     }
   } else {
     leave_step();
@@ -243,11 +250,11 @@ void Loop::map_command_input(bool forks, std::vector<Pending>& carried) {
   for (auto& [key, value] : command_updates(command)) {
     writes.push_back(graph_->write_to(key, std::move(value)));
   }
-  complete_messages(writes);
   if (writes.empty() && !is_map) throw EmptyInputError("the Command has nothing to do");
   if (writes.empty()) return;
+  give_message_ids(writes);
   if (forks) {
-    for (Write& write : writes) carried.push_back({std::string(kNullTaskId), std::move(write)});
+    for (Write& write : writes) carried.push_back({Value(kNullTaskId), std::move(write)});
     force_pending(carried);
     return;
   }
@@ -256,7 +263,7 @@ void Loop::map_command_input(bool forks, std::vector<Pending>& carried) {
       exit_command_writes_.push_back(write);
     }
   }
-  put_writes(nullptr, std::string(kNullTaskId), std::move(writes));
+  put_null_writes(std::move(writes));
 }
 
 void Loop::check_resume(const Command& command) {
@@ -275,11 +282,12 @@ void Loop::check_resume(const Command& command) {
   }
   std::unordered_set<std::string> finished;
   for (const Pending& pending : pending_) {
-    if (!is_control_write(pending.write)) finished.insert(pending.task_id);
+    if (!is_control_write(pending.write)) finished.emplace(pending.task_id());
   }
   std::unordered_set<std::string> open;
   for (const Pending& pending : pending_) {
-    if (!pending.write.is(kInterrupt) || finished.contains(pending.task_id)) continue;
+    if (!pending.write.is(kInterrupt) || finished.contains(std::string(pending.task_id())))
+      continue;
     for (const Interrupt& interrupt : stored_interrupts(pending.write.value)) {
       open.insert(interrupt.id);
     }
@@ -294,14 +302,14 @@ void Loop::apply_null_writes(const std::vector<Pending>& carried) {
   std::vector<Write> writes;
   const auto take = [&](const std::vector<Pending>& source) {
     for (const Pending& pending : source) {
-      if (pending.task_id == kNullTaskId) writes.push_back(pending.write);
+      if (pending.task_id() == kNullTaskId) writes.push_back(pending.write);
     }
   };
   take(pending_);
   take(carried);
   if (writes.empty()) return;
-  const TaskWrites input{Value(kInput), writes, {}, false};
-  const std::vector<Index> changed = state_.apply({&input, 1}, next_version());
+  const TaskWrites input = TaskWrites::of_input(writes);
+  const std::vector<Index> changed = state_.apply({&input, 1});
   if (!updated_) return;
   for (Index index : changed) {
     if (std::find(updated_->begin(), updated_->end(), index) == updated_->end()) {
@@ -329,11 +337,11 @@ std::vector<Write> Loop::input_writes() const {
 
 void Loop::apply_input(const std::vector<Write>& writes) {
   // Tasks that did not get to run are dropped: their triggers count as seen.
-  const std::vector<std::unique_ptr<TaskRun>> discarded = prepare_tasks();
+  const std::vector<std::shared_ptr<TaskRun>> discarded = prepare_tasks();
   std::vector<TaskWrites> tasks;
   for (const auto& task : discarded) tasks.push_back(task->as_writes());
-  tasks.push_back({Value(kInput), writes, {}, false});
-  updated_ = state_.apply(tasks, next_version());
+  tasks.push_back(TaskWrites::of_input(writes));
+  updated_ = state_.apply(tasks);
   put_checkpoint("input");
 }
 

@@ -20,21 +20,36 @@ Config checkpoint_config(const CheckpointKey& key, const Value& metadata) {
 }
 
 // A loop that stands at the checkpoint and is never started.
-std::shared_ptr<Loop> StateAccess::open(const Config& config,
-                                        const std::optional<CheckpointTuple>& saved) const {
+std::shared_ptr<Loop> StateAccess::open(const Config& config, const CheckpointTuple* saved) const {
   Scope scope;
   scope.checkpointer = saver_;
   scope.durability = Durability::sync;
   scope.store = graph_->options.store;
   auto loop = std::make_shared<Loop>(graph_, std::move(scope), Value());
   loop->scope_.config = config;
-  loop->metadata_ = Value{{"step", -1}};
-  if (saved) loop->adopt(*saved);
-  loop->updated_.reset();
-  const Value& step = loop->metadata_["step"];
-  loop->step_ = (step.is_int() ? step.as_int() : -1) + 1;
-  loop->stop_ = loop->step_ + 2;
+  if (saved) {
+    loop->adopt(*saved);
+    loop->load_pending(saved->pending_writes);
+  }
+  loop->stand_still();
   return loop;
+}
+
+// The same for a look at the state: without the writes of tasks.
+Loop& StateAccess::reopen(const CheckpointTuple& saved) {
+  if (!viewer_) viewer_ = open({}, nullptr);
+  viewer_->scope_.config.thread_id = saved.key.thread_id;
+  viewer_->scope_.config.checkpoint_ns = saved.key.checkpoint_ns;
+  viewer_->adopt(saved);
+  viewer_->stand_still();
+  return *viewer_;
+}
+
+void Loop::stand_still() {
+  updated_.reset();
+  const Value& step = metadata_["step"];
+  step_ = (step.is_int() ? step.as_int() : -1) + 1;
+  stop_ = step_ + 2;
 }
 
 // Snapshots -------------------------------------------------------------------
@@ -51,16 +66,16 @@ std::vector<TaskWrites> in_order(std::span<TaskRun* const> tasks) {
 
 }  // namespace
 
-StateSnapshot StateAccess::snapshot(const Config& config,
-                                    const std::optional<CheckpointTuple>& saved, bool live,
-                                    bool recurse) const {
+StateSnapshot StateAccess::snapshot(const Config& config, const CheckpointTuple* saved, bool live,
+                                    bool recurse) {
   StateSnapshot snapshot;
-  snapshot.values = object();
-  snapshot.config = config;
-  if (!saved) return snapshot;
-  const std::shared_ptr<Loop> loop = open(config, saved);
-  loop->scope_.config.checkpoint_ns = saved->key.checkpoint_ns;
-  const std::vector<std::unique_ptr<TaskRun>> tasks = loop->prepare_tasks();
+  if (!saved) {
+    snapshot.values = object();
+    snapshot.config = config;
+    return snapshot;
+  }
+  Loop& loop = reopen(*saved);
+  const std::vector<std::shared_ptr<TaskRun>> tasks = loop.prepare_tasks();
 
   for (const auto& task : tasks) {
     TaskOutcome outcome = task_outcome(*graph_, task->id(), saved->pending_writes);
@@ -90,20 +105,21 @@ StateSnapshot StateAccess::snapshot(const Config& config,
   }
 
   std::vector<Write> null_writes;
-  for (const auto& pending : loop->pending_) {
-    if (pending.task_id == kNullTaskId) null_writes.push_back(pending.write);
+  for (const PendingWrite& write : saved->pending_writes) {
+    if (write.task_id != kNullTaskId) continue;
+    null_writes.push_back(graph_->write_to(write.channel, write.value));
   }
   if (!null_writes.empty()) {
-    const TaskWrites input{Value(kInput), null_writes, {}, false};
-    loop->state_.apply({&input, 1}, nullptr);
+    const TaskWrites input = TaskWrites::of_input(null_writes);
+    loop.state_.preview({&input, 1});
   }
   std::vector<TaskRun*> finished;
   for (const auto& task : tasks) {
     if (!task->writes.empty()) finished.push_back(task.get());
   }
-  if (!finished.empty()) loop->state_.apply(in_order(finished), nullptr);
+  if (!finished.empty()) loop.state_.preview(in_order(finished));
 
-  snapshot.values = loop->state_.read(graph_->stream, loop->step_, loop->stop_);
+  snapshot.values = loop.state_.read(graph_->stream, loop.step_, loop.stop_);
   snapshot.config = checkpoint_config(saved->key, saved->metadata);
   snapshot.metadata = saved->metadata;
   snapshot.created_at = saved->checkpoint.ts;
@@ -122,7 +138,8 @@ StateSnapshot subgraph_state(const std::shared_ptr<const Graph>& graph,
   }
   const auto saved =
       saver->get_tuple({config.thread_id, config.checkpoint_ns, config.checkpoint_id});
-  return StateAccess(graph, saver).snapshot(config, saved, config.checkpoint_id.empty(), true);
+  return StateAccess(graph, saver)
+      .snapshot(config, saved ? &*saved : nullptr, config.checkpoint_id.empty(), true);
 }
 
 // Updates ---------------------------------------------------------------------
@@ -147,7 +164,7 @@ Config StateAccess::update(const Config& config, std::span<const StateUpdate> up
   if (base.saved && base.saved->metadata["step"].is_int()) {
     base.step = base.saved->metadata["step"].as_int();
   }
-  const std::shared_ptr<Loop> loop = open(config, base.saved);
+  const std::shared_ptr<Loop> loop = open(config, base.saved ? &*base.saved : nullptr);
   loop->expected_head_ = latest ? latest->checkpoint.id : std::string();
   if (!base.saved) loop->checkpoint_.id = clew::checkpoint_id(-2);
   if (is_first) loop->leave_step();
@@ -224,21 +241,21 @@ void StateAccess::store_writes(Loop& loop, const Base& base, const std::string& 
 Config StateAccess::clear_tasks(Loop& loop, const Base& base) const {
   std::vector<Index> updated;
   if (base.saved) {
-    const std::vector<std::unique_ptr<TaskRun>> tasks = loop.prepare_tasks();
+    const std::vector<std::shared_ptr<TaskRun>> tasks = loop.prepare_tasks();
     std::vector<Write> null_writes;
     for (const auto& pending : loop.pending_) {
-      if (pending.task_id == kNullTaskId) null_writes.push_back(pending.write);
+      if (pending.task_id() == kNullTaskId) null_writes.push_back(pending.write);
     }
     if (!null_writes.empty()) {
-      const TaskWrites input{Value(kInput), null_writes, {}, false};
-      updated = loop.state_.apply({&input, 1}, loop.next_version());
+      const TaskWrites input = TaskWrites::of_input(null_writes);
+      updated = loop.state_.apply({&input, 1});
     }
     std::vector<TaskRun*> all;
     for (const auto& task : tasks) {
       task->writes = task_outcome(*graph_, task->id(), base.saved->pending_writes).writes;
       all.push_back(task.get());
     }
-    const std::vector<Index> cleared = loop.state_.apply(in_order(all), loop.next_version());
+    const std::vector<Index> cleared = loop.state_.apply(in_order(all));
     updated.insert(updated.end(), cleared.begin(), cleared.end());
   }
   return save(loop, base, "update", base.step, base.step + 1, updated);
@@ -249,8 +266,8 @@ Config StateAccess::update_as_input(Loop& loop, const Base& base, const Value& v
   const std::vector<Write> writes{
       {graph_->channels[graph_->start_channel].key, values, graph_->start_channel}};
   store_writes(loop, base, input_writes_id(Uuid::parse(loop.checkpoint_.id)), "", writes);
-  const TaskWrites input{Value(kInput), writes, {}, false};
-  const std::vector<Index> updated = loop.state_.apply({&input, 1}, loop.next_version());
+  const TaskWrites input = TaskWrites::of_input(writes);
+  const std::vector<Index> updated = loop.state_.apply({&input, 1});
   const std::int64_t step = base.saved ? base.step + 1 : -1;
   return save(loop, base, "input", step, step, updated);
 }
@@ -282,7 +299,7 @@ Config StateAccess::copy(Loop& loop, const Base& base, const Value& values) cons
 
   CheckpointTuple tuple{key, put.checkpoint, put.metadata, put.key.checkpoint_id,
                         base.saved->pending_writes};
-  const std::shared_ptr<Loop> next = open(copied, tuple);
+  const std::shared_ptr<Loop> next = open(copied, &tuple);
   std::unordered_map<std::string, std::vector<std::string>> task_ids;
   for (const auto& task : next->prepare_tasks()) task_ids[task->name].push_back(task->id());
   std::vector<std::string> order;
@@ -333,7 +350,7 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
     for (const auto& task : loop.prepare_tasks()) prepared[task->name].push_back(task->id());
     for (auto& [node, ids] : prepared) std::reverse(ids.begin(), ids.end());
   }
-  std::vector<std::unique_ptr<TaskRun>> tasks;
+  std::vector<std::shared_ptr<TaskRun>> tasks;
   std::vector<std::string> task_ids;
   std::vector<bool> replaces_task;
   for (std::size_t i = 0; i < updates.size(); ++i) {
@@ -344,7 +361,7 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
     const std::string name = update.as_node.empty() ? infer_node(loop) : update.as_node;
     const Index node = graph_->find_node(name);
     if (node == kUnknown) throw UnknownNodeError("node '" + name + "' does not exist");
-    auto task = std::make_unique<TaskRun>(loop, TaskKind::pull);
+    auto task = std::make_shared<TaskRun>(loop, TaskKind::pull);
     task->node = &graph_->nodes[node];
     task->name = name;
     std::vector<std::string>& ids = prepared[name];
@@ -372,7 +389,7 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
         loop.force_snapshot(write.index);
       }
     }
-    writes.push_back({tasks[i]->node->key, tasks[i]->writes, {}, true});
+    writes.push_back({tasks[i]->node, tasks[i]->node->key, tasks[i]->writes, false, true});
   }
   const auto store = [&](bool in_place_of_tasks) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -384,7 +401,7 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
   // As in LangGraph an update is on record even if it is refused. In the place of
   // a task it must not be: the next run would take it for what the task wrote.
   store(false);
-  loop.state_.apply(writes, loop.next_version());
+  loop.state_.apply(writes);
   store(true);
   return save(loop, base, "update", base.step + 1, base.step + 1, updated);
 }

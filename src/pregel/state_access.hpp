@@ -19,9 +19,9 @@ class StateAccess {
       : graph_(std::move(graph)), saver_(std::move(saver)) {}
 
   // `saved` as it was stored, or with `live` as it is now: what finished since
-  // applied, and only what is still open. Nothing: a thread without checkpoints.
-  StateSnapshot snapshot(const Config& config, const std::optional<CheckpointTuple>& saved,
-                         bool live, bool recurse) const;
+  // applied, and only what is still open. Null: a thread without checkpoints.
+  StateSnapshot snapshot(const Config& config, const CheckpointTuple* saved, bool live,
+                         bool recurse);
 
   // One super-step of updates on the checkpoint that `config` names.
   Config update(const Config& config, std::span<const StateUpdate> updates, bool is_first) const;
@@ -29,8 +29,8 @@ class StateAccess {
  private:
   struct Base;  // the checkpoint that an update builds on
 
-  std::shared_ptr<Loop> open(const Config& config,
-                             const std::optional<CheckpointTuple>& saved) const;
+  std::shared_ptr<Loop> open(const Config& config, const CheckpointTuple* saved) const;
+  Loop& reopen(const CheckpointTuple& saved);
   Config clear_tasks(Loop& loop, const Base& base) const;
   Config update_as_input(Loop& loop, const Base& base, const Value& values) const;
   Config copy(Loop& loop, const Base& base, const Value& values) const;
@@ -43,6 +43,7 @@ class StateAccess {
 
   std::shared_ptr<const Graph> graph_;
   std::shared_ptr<Checkpointer> saver_;
+  std::shared_ptr<Loop> viewer_;  // of snapshots, used again for the next one
 };
 
 // The newest state of a subgraph, and of the graphs in it.

@@ -42,11 +42,14 @@ std::string parent_namespace(const TaskRun& task) {
 
 const std::string& TaskRun::path_text() {
   if (kind == TaskKind::pull) return node->path_text;
-  if (path_text_.empty()) path_text_ = task_path_str(task_path(*this));
+  if (!path_text_.empty()) return path_text_;
+  path_text_ = kind == TaskKind::push ? push_task_path_str(index) : task_path_str(task_path(*this));
   return path_text_;
 }
 
-Value TaskRun::path() const { return path_value(task_path(*this)); }
+Value TaskRun::path() const {
+  return kind == TaskKind::pull ? list({kPull, node->key}) : path_value(task_path(*this));
+}
 
 const std::string& TaskRun::id() {
   if (!id_.empty()) return id_;
@@ -82,9 +85,7 @@ Value TaskRun::triggers() const {
 }
 
 TaskWrites TaskRun::as_writes() {
-  const std::span<const Index> channels =
-      kind == TaskKind::pull ? std::span<const Index>(node->triggers) : std::span<const Index>();
-  return {node ? node->key : Value(name), writes, channels, true};
+  return {node, node ? node->key : Value(name), writes, kind == TaskKind::pull, true};
 }
 
 Value TaskRun::interrupt(Value question) {

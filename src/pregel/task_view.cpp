@@ -6,12 +6,12 @@
 
 namespace clew::pregel {
 
-Value folded_writes(const std::vector<std::pair<std::string, Value>>& writes) {
+Value folded_writes(const std::vector<std::pair<std::string_view, Value>>& writes) {
   Value folded = object();
   for (const auto& [channel, value] : writes) {
     const Value* earlier = folded.find(channel);
     if (!earlier || earlier->is_null()) {
-      folded = folded.set(channel, value);
+      folded = std::move(folded).set(channel, value);
     } else if (const Value* several = earlier->find("$writes"); several && several->is_list()) {
       folded = folded.set(channel, object({{"$writes", several->append(value)}}));
     } else {
@@ -28,7 +28,7 @@ Value outcome_result(const Graph& graph, const std::vector<Write>& writes) {
     if (write.is(kReturn)) return write.value;
   }
   const Selection& stream = graph.selections[graph.stream];
-  std::vector<std::pair<std::string, Value>> shown;
+  std::vector<std::pair<std::string_view, Value>> shown;
   for (const Write& write : writes) {
     if (stream.contains(write.index)) shown.emplace_back(write.name(), write.value);
   }

@@ -22,7 +22,7 @@ TaskOutcome task_outcome(const Graph& graph, std::string_view task_id,
                          const std::vector<PendingWrite>& pending);
 
 // Writes as an object; several to one channel as {"$writes": [...]}.
-Value folded_writes(const std::vector<std::pair<std::string, Value>>& writes);
+Value folded_writes(const std::vector<std::pair<std::string_view, Value>>& writes);
 
 // The `updates` event of a task: what it wrote to the output channels.
 Value task_update(const Selection& output, std::span<const Write> writes);

@@ -5,25 +5,38 @@
 namespace clew::pregel {
 
 bool is_newer(const Value& version, const Value& than) {
-  if (version.is_null()) return false;
+  if (version.is_null() || same(version, than)) return false;
   return than.is_null() || version > than;
 }
 
-ThreadState::ThreadState(std::shared_ptr<const Graph> graph)
+ThreadState::ThreadState(std::shared_ptr<const Graph> graph, Checkpointer* saver)
     : graph_(std::move(graph)),
+      saver_(saver),
       versions_(graph_->channels.size()),
+      seen_(graph_->trigger_count),
       views_(graph_->selections.size()),
       pending_(graph_->channels.size()) {
+  clear();
+}
+
+void ThreadState::clear() {
+  channels_.clear();
   channels_.reserve(graph_->channels.size());
   for (const ChannelInfo& channel : graph_->channels) {
     channels_.push_back(channel.channel->initial());
   }
+  std::fill(versions_.begin(), versions_.end(), Value());
+  max_version_ = {};
+  version_object_ = object();
+  moved_.clear();
+  for (View& view : views_) view = {};
 }
 
-void ThreadState::load(const CheckpointTuple& saved, Checkpointer* saver) {
+void ThreadState::load(const CheckpointTuple& saved) {
+  clear();
   const Checkpoint& checkpoint = saved.checkpoint;
   version_object_ = checkpoint.channel_versions.is_null() ? object() : checkpoint.channel_versions;
-  versions_seen_ = checkpoint.versions_seen.is_null() ? object() : checkpoint.versions_seen;
+  set_versions_seen(checkpoint.versions_seen.is_null() ? object() : checkpoint.versions_seen);
   std::vector<Index> rebuilt;
   std::vector<std::string> rebuilt_names;
   for (auto [name, version] : version_object_.items()) {
@@ -45,8 +58,8 @@ void ThreadState::load(const CheckpointTuple& saved, Checkpointer* saver) {
       channels_[index] = info(index).channel->load(stored);
     }
   }
-  if (rebuilt.empty() || !saver) return;
-  const auto histories = saver->get_delta_channel_history(saved.key, rebuilt_names);
+  if (rebuilt.empty() || !saver_) return;
+  const auto histories = saver_->get_delta_channel_history(saved.key, rebuilt_names);
   for (std::size_t i = 0; i < rebuilt.size(); ++i) {
     channels_[rebuilt[i]] = info(rebuilt[i]).history->replay(histories[i], rebuilt_names[i]);
   }
@@ -122,9 +135,14 @@ void ThreadState::mark_stale(Index index) {
 
 // Versions --------------------------------------------------------------------
 
+Value ThreadState::next_version(const Value& current) const {
+  if (saver_) return saver_->next_version(current);
+  return Value(current.is_null() ? 1 : current.as_int() + 1);
+}
+
 void ThreadState::set_version(Index index, const Value& version) {
   versions_[index] = version;
-  moved_.push_back(index);
+  if (saver_) moved_.push_back(index);
   mark_stale(index);
 }
 
@@ -134,15 +152,17 @@ void ThreadState::bump(Index index, Value version) {
 }
 
 bool ThreadState::is_triggered(const Node& node) const {
-  const Value* seen = versions_seen_.find(node.name);
-  return std::any_of(node.triggers.begin(), node.triggers.end(), [&](Index trigger) {
-    if (!is_available(trigger)) return false;
-    return !seen || is_newer(versions_[trigger], (*seen)[info(trigger).name]);
-  });
+  for (std::size_t i = 0; i < node.triggers.size(); ++i) {
+    const Index trigger = node.triggers[i];
+    if (is_available(trigger) && is_newer(versions_[trigger], seen_[node.first_seen + i])) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool ThreadState::has_news_for(std::string_view name) const {
-  const Value& seen = versions_seen_[name];
+  const Value& seen = seen_object_[name];
   for (Index index = 0; index < versions_.size(); ++index) {
     if (is_newer(versions_[index], seen[info(index).name])) return true;
   }
@@ -154,11 +174,36 @@ bool ThreadState::has_news_for(std::string_view name) const {
 
 void ThreadState::see_all(std::string_view name) {
   ObjectBuilder seen;
-  for (auto [channel, version] : versions_seen_[name].items()) seen.set(channel, version);
+  for (auto [channel, version] : seen_object_[name].items()) seen.set(channel, version);
   for (Index index = 0; index < versions_.size(); ++index) {
     if (!versions_[index].is_null()) seen.set(info(index).name, versions_[index]);
   }
-  versions_seen_ = versions_seen_.set(name, std::move(seen).build());
+  seen_object_ = seen_object_.set(name, std::move(seen).build());
+}
+
+void ThreadState::set_versions_seen(Value versions_seen) {
+  seen_object_ = std::move(versions_seen);
+  ran_.clear();
+  for (const Node& node : graph_->nodes) {
+    const Value& seen = seen_object_[node.name];
+    for (std::size_t i = 0; i < node.triggers.size(); ++i) {
+      seen_[node.first_seen + i] = seen[info(node.triggers[i]).name];
+    }
+  }
+}
+
+const Value& ThreadState::versions_seen() {
+  for (const Node* node : ran_) {
+    const Value& known = seen_object_[node->name];
+    Value seen = known.is_null() ? object() : known;
+    for (std::size_t i = 0; i < node->triggers.size(); ++i) {
+      const Value& version = seen_[node->first_seen + i];
+      if (!version.is_null()) seen = std::move(seen).set(info(node->triggers[i]).name, version);
+    }
+    seen_object_ = std::move(seen_object_).set(node->name, std::move(seen));
+  }
+  ran_.clear();
+  return seen_object_;
 }
 
 bool ThreadState::has_moved(Index index) const {

@@ -11,10 +11,15 @@ namespace clew::pregel {
 
 // What applying writes needs to know of a task.
 struct TaskWrites {
-  Value name;  // of the node or function
+  static TaskWrites of_input(std::span<const Write> writes) {
+    return {nullptr, Value(kInput), writes, false, false};
+  }
+
+  const Node* node = nullptr;  // none for input and calls, which have a name only
+  Value name;
   std::span<const Write> writes;
-  std::span<const Index> triggers;  // channels that woke it
-  bool has_triggers = false;        // also true for Sends and calls, which no channel wakes
+  bool is_woken = false;   // by the node's triggers
+  bool ends_step = false;  // input does not
 };
 
 // Versions compare as text or as numbers; null is older than all.
@@ -22,11 +27,12 @@ bool is_newer(const Value& version, const Value& than);
 
 class ThreadState {
  public:
-  explicit ThreadState(std::shared_ptr<const Graph> graph);
+  // Without a saver nothing is kept that only a checkpoint needs.
+  ThreadState(std::shared_ptr<const Graph> graph, Checkpointer* saver);
 
-  // Takes over a stored checkpoint. Channels that are stored as writes are
-  // rebuilt with the help of `saver`, if there is one.
-  void load(const CheckpointTuple& saved, Checkpointer* saver);
+  // Takes over a stored checkpoint, in place of what was here. Channels that are stored as writes are
+  // rebuilt with the help of the saver.
+  void load(const CheckpointTuple& saved);
 
   const Graph& graph() const { return *graph_; }
   const ChannelState& channel(Index index) const { return channels_[index]; }
@@ -55,8 +61,12 @@ class ThreadState {
 
   // Ends a super-step: applies the writes of its tasks, which are in order.
   // Returns the channels that have a new value to read.
-  std::vector<Index> apply(std::span<const TaskWrites> tasks,
-                           const std::function<Value(const Value&)>& next_version);
+  std::vector<Index> apply(std::span<const TaskWrites> tasks);
+  // The same for a look at the values only: versions stay as they are.
+  void preview(std::span<const TaskWrites> tasks);
+
+  // The version after `current`, as the saver counts.
+  Value next_version(const Value& current) const;
 
   // The channels whose version moved since the last commit_versions().
   bool has_moved(Index index) const;
@@ -68,12 +78,12 @@ class ThreadState {
   const Value& channel_versions() const { return version_object_; }
   Value channel_values(const Value& only_these) const;
   Value all_channel_values() const;
-  const Value& versions_seen() const { return versions_seen_; }
+  const Value& versions_seen();
   Value updated_channels(const std::vector<Index>& updated) const;
 
   // A version that only stores a snapshot; see delta.cpp.
   void bump(Index index, Value version);
-  void set_versions_seen(Value versions_seen) { versions_seen_ = std::move(versions_seen); }
+  void set_versions_seen(Value versions_seen);
 
  private:
   // An object of the channels of a selection, with what changed since it was built.
@@ -84,6 +94,8 @@ class ThreadState {
   };
 
   const ChannelInfo& info(Index index) const { return graph_->channels[index]; }
+  void clear();
+  std::vector<Index> apply(std::span<const TaskWrites> tasks, const Value& version);
   void set_version(Index index, const Value& version);
   void mark_stale(Index index);
   Value build_view(const Selection& selection) const;
@@ -91,10 +103,16 @@ class ThreadState {
   void group_writes(std::span<const TaskWrites> tasks);
 
   std::shared_ptr<const Graph> graph_;
+  Checkpointer* saver_;
   std::vector<ChannelState> channels_;
   std::vector<Value> versions_;  // by channel; null: none
   Value max_version_;
-  Value versions_seen_ = object();
+
+  // The versions that each node last ran on, trigger by trigger; and the same as
+  // saved, with what names other than nodes have seen, and the nodes that ran since.
+  std::vector<Value> seen_;
+  Value seen_object_ = object();
+  std::vector<const Node*> ran_;
 
   // channel_versions as last saved, with those of channels that this graph does
   // not have, and the channels that moved since.

@@ -24,7 +24,10 @@ class ResultWriter {
  public:
   ResultWriter(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}
 
+  // All of them, or none if the result is refused.
   std::vector<Write> run(const Value& result) && {
+    const std::size_t expected = result.is_object() ? result.size() : 1;
+    writes_.reserve(expected + node_.edges.size());
     write_updates(result);
     write_gotos(result);
     return std::move(writes_);
@@ -135,15 +138,6 @@ void write_destinations(const Graph& graph, const Branch& branch, const Value& a
 
 }  // namespace
 
-void Loop::complete_messages(std::vector<Write>& writes) const {
-  if (graph_->snapshot_channels.empty()) return;
-  for (Write& write : writes) {
-    if (write.index == kUnknown) continue;
-    const SnapshotChannel* channel = graph_->channels[write.index].snapshots;
-    if (channel) write.value = channel->with_message_ids(write.value);
-  }
-}
-
 void Loop::write_result(const Node& node, const Value& result, TaskRun& task,
                         std::vector<Write>& writes) {
   if (node.is_entrypoint) {
@@ -153,8 +147,12 @@ void Loop::write_result(const Node& node, const Value& result, TaskRun& task,
     return;
   }
   std::vector<Write> updates = ResultWriter(*graph_, node).run(result);
-  complete_messages(updates);
-  std::move(updates.begin(), updates.end(), std::back_inserter(writes));
+  give_message_ids(updates);
+  if (writes.empty()) {
+    writes = std::move(updates);
+  } else {
+    std::move(updates.begin(), updates.end(), std::back_inserter(writes));
+  }
   writes.insert(writes.end(), node.edges.begin(), node.edges.end());
   for (const Branch& branch : node.branches) {
     Value state = state_.read_with(branch.selection, writes, step_, stop_);

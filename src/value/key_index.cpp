@@ -4,6 +4,8 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 namespace clew::detail {
 namespace {
@@ -104,6 +106,56 @@ class Adder {
   const Vector& keys_;
 };
 
+// Builds the index of many keys at once: what adding them one by one results
+// in, without the versions in between.
+class BulkIndex {
+ public:
+  explicit BulkIndex(const Vector& keys) {
+    entries_.reserve(keys.size);
+    for (std::size_t i = 0; i < keys.size; ++i) entries_.push_back({hash_key(key_at(keys, i)), i});
+  }
+
+  Ref<const KeyIndex> build() {
+    return entries_.empty() ? Ref<const KeyIndex>() : build(entries_, 0);
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t hash;
+    std::size_t position;
+  };
+
+  Ref<const KeyIndex> build(std::span<Entry> entries, unsigned shift) {
+    std::vector<std::span<Entry>> slots;
+    const std::uint64_t bitmap = shift < kHashBits ? split(entries, shift, slots) : 0;
+    Ref<KeyIndex> index = make_index(bitmap, bitmap != 0 ? slots.size() : entries.size());
+    for (std::size_t i = 0; i < index->count; ++i) {
+      const bool is_leaf = bitmap == 0 || slots[i].size() == 1;
+      index->entries()[i] =
+          is_leaf ? position_entry(bitmap == 0 ? entries[i].position : slots[i][0].position)
+                  : reinterpret_cast<std::uintptr_t>(build(slots[i], shift + kWidthBits).take());
+    }
+    return Ref<const KeyIndex>::adopt(std::move(index).take());
+  }
+
+  // Groups entries by their slot at this level; returns which slots are taken.
+  static std::uint64_t split(std::span<Entry> entries, unsigned shift,
+                             std::vector<std::span<Entry>>& slots) {
+    const auto slot = [shift](const Entry& entry) { return (entry.hash >> shift) & (kWidth - 1); };
+    std::sort(entries.begin(), entries.end(),
+              [&](const Entry& a, const Entry& b) { return slot(a) < slot(b); });
+    std::uint64_t bitmap = 0;
+    for (std::size_t first = 0, last = 0; first < entries.size(); first = last) {
+      while (last < entries.size() && slot(entries[last]) == slot(entries[first])) ++last;
+      bitmap |= slot_bit(entries[first].hash, shift);
+      slots.push_back(entries.subspan(first, last - first));
+    }
+    return bitmap;
+  }
+
+  std::vector<Entry> entries_;
+};
+
 }  // namespace
 
 std::uint64_t hash_key(std::string_view key) { return XXH3_64bits(key.data(), key.size()); }
@@ -125,6 +177,8 @@ std::size_t find_key(const KeyIndex* index, std::string_view key, const Vector& 
   const std::uintptr_t* found = std::find_if(index->entries(), end, matches);
   return found == end ? kNotFound : position_of(*found);
 }
+
+Ref<const KeyIndex> index_keys(const Vector& keys) { return BulkIndex(keys).build(); }
 
 Ref<const KeyIndex> add_key(const KeyIndex* index, std::size_t position, const Vector& keys) {
   return Adder(position, keys).add(index, 0);

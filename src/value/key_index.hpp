@@ -21,6 +21,9 @@ std::uint64_t hash_key(std::string_view key);
 // The position of `key` among `keys`, or kNotFound. A null index is empty.
 std::size_t find_key(const KeyIndex* index, std::string_view key, const Vector& keys);
 
+// The index of all of `keys`, which are distinct.
+Ref<const KeyIndex> index_keys(const Vector& keys);
+
 // `index` with keys[position] added, which must not be in it yet.
 Ref<const KeyIndex> add_key(const KeyIndex* index, std::size_t position, const Vector& keys);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 
 namespace clew::detail {
@@ -18,8 +19,8 @@ const std::uint8_t* table_of(const Shape* shape) {
   return reinterpret_cast<const std::uint8_t*>(shape->keys() + shape->count);
 }
 
-std::uint64_t hash_keys(std::span<const Value> keys) {
-  std::uint64_t hash = keys.size();
+// The hash of keys whose hash was `hash`, and of more behind them.
+std::uint64_t hash_keys(std::uint64_t hash, std::span<const Value> keys) {
   for (const Value& key : keys) {
     hash = (std::rotl(hash, 23) ^ hash_key(ValueAccess::text_of(key))) * 0x9E3779B97F4A7C15ULL;
   }
@@ -46,12 +47,15 @@ Ref<const Shape> make_shape(std::span<const Value> keys, std::uint64_t hash) {
   return Ref<const Shape>::adopt(shape);
 }
 
-bool has_keys(const Shape* shape, std::span<const Value> keys) {
-  return std::equal(keys.begin(), keys.end(), shape->keys(), shape->keys() + shape->count,
-                    [](const Value& a, const Value& b) {
-                      return ValueAccess::same_words(a, b) ||
-                             ValueAccess::text_of(a) == ValueAccess::text_of(b);
-                    });
+bool is_same_key(const Value& a, const Value& b) {
+  return ValueAccess::same_words(a, b) || ValueAccess::text_of(a) == ValueAccess::text_of(b);
+}
+
+// Whether the keys of `shape` are `first` and then `rest`.
+bool has_keys(const Shape* shape, std::span<const Value> first, std::span<const Value> rest) {
+  if (shape->count != first.size() + rest.size()) return false;
+  return std::equal(first.begin(), first.end(), shape->keys(), is_same_key) &&
+         std::equal(rest.begin(), rest.end(), shape->keys() + first.size(), is_same_key);
 }
 
 // What this thread made lately and is likely to need again. A cache, not a
@@ -83,13 +87,14 @@ bool is_cacheable(std::span<const Value> keys) {
   });
 }
 
-// A shape of these keys if this thread made one lately.
-Ref<const Shape> recent_shape(std::span<const Value> keys, std::uint64_t hash) {
+// A shape of the keys `first` and then `rest`, if this thread made one lately.
+Ref<const Shape> recent_shape(std::span<const Value> first, std::span<const Value> rest,
+                              std::uint64_t hash) {
   RecentlyMade* recent = recently_made();
   if (!recent) return {};
   const Ref<const Shape>& cached = recent->shapes[hash % recent->shapes.size()];
-  return cached && cached->number == hash && has_keys(cached.get(), keys) ? cached
-                                                                          : Ref<const Shape>();
+  const bool is_it = cached && cached->number == hash && has_keys(cached.get(), first, rest);
+  return is_it ? cached : Ref<const Shape>();
 }
 
 // Moves the last value of each repeated key to the key's first position.
@@ -121,9 +126,9 @@ Value flat_object(Ref<const Shape> shape, std::span<Value> values) {
 
 Value small_object(std::span<Value> keys, std::span<Value> values) {
   if (keys.empty()) return ValueAccess::empty(Kind::object);
-  std::uint64_t hash = hash_keys(keys);
+  const std::uint64_t hash = hash_keys(0, keys);
   // Only shapes without repeated keys are ever made, so a hit needs no check.
-  Ref<const Shape> shape = recent_shape(keys, hash);
+  Ref<const Shape> shape = recent_shape(keys, {}, hash);
   if (!shape) {
     const std::size_t distinct = drop_repeated_keys(keys, values);
     if (distinct < keys.size()) {
@@ -162,19 +167,83 @@ Value tree_object_set(const TreeObject* object, std::string_view key, Value valu
   return tree_object(std::move(new_keys), std::move(values).finish(), std::move(index));
 }
 
-Value flat_object_set(const FlatObject* object, std::string_view key, Value value) {
-  const std::span<const Value> old_values(object->values(), object->count);
-  const std::size_t position = object->shape()->find(key);
-  std::vector<Value> values(old_values.begin(), old_values.end());
-  if (position != kNotFound) {
-    values[position] = std::move(value);
-    return flat_object(Ref<const Shape>::share(object->shape()), values);
-  }
+// A copy with room for more values behind those of `object`, which are still to be made.
+FlatObject* copy_values(const FlatObject* object, Ref<const Shape> shape, std::size_t more = 0) {
+  const std::size_t count = object->count + more;
+  FlatObject* copy = allocate<FlatObject>(kFlatObject, count * sizeof(Value));
+  copy->count = static_cast<std::uint16_t>(count);
+  copy->descriptor = std::move(shape).take();
+  std::uninitialized_copy_n(object->values(), object->count, copy->values());
+  return copy;
+}
+
+// Adds entries with keys that `object` does not have.
+Value flat_object_add(const FlatObject* object, std::span<Value> keys, std::span<Value> values) {
   const std::span<const Value> old_keys(object->shape()->keys(), object->count);
-  std::vector<Value> keys(old_keys.begin(), old_keys.end());
-  keys.push_back(make_key(key));
-  values.push_back(std::move(value));
-  return make_object(keys, values);
+  const std::uint64_t hash = hash_keys(object->shape()->number, keys);
+  if (Ref<const Shape> shape = recent_shape(old_keys, keys, hash)) {
+    FlatObject* longer = copy_values(object, std::move(shape), keys.size());
+    std::uninitialized_move(values.begin(), values.end(), longer->values() + object->count);
+    return ValueAccess::adopt(Kind::object, longer);
+  }
+  std::vector<Value> all_keys(old_keys.begin(), old_keys.end());
+  std::vector<Value> all_values(object->values(), object->values() + object->count);
+  std::move(keys.begin(), keys.end(), std::back_inserter(all_keys));
+  std::move(values.begin(), values.end(), std::back_inserter(all_values));
+  return make_object(all_keys, all_values);
+}
+
+Value flat_object_set(const FlatObject* object, std::string_view key, Value value) {
+  const std::size_t position = object->shape()->find(key);
+  if (position == kNotFound) {
+    Value new_key = make_key(key);
+    return flat_object_add(object, {&new_key, 1}, {&value, 1});
+  }
+  FlatObject* copy = copy_values(object, Ref<const Shape>::share(object->shape()));
+  copy->values()[position] = std::move(value);
+  return ValueAccess::adopt(Kind::object, copy);
+}
+
+Value flat_object_merge(const FlatObject* older, const FlatObject* newer) {
+  FlatObject* merged = copy_values(older, Ref<const Shape>::share(older->shape()));
+  Value result = ValueAccess::adopt(Kind::object, merged);
+  std::vector<Value> keys;
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < newer->count; ++i) {
+    const Value& key = newer->shape()->keys()[i];
+    const std::size_t position = older->shape()->find(ValueAccess::text_of(key));
+    if (position != kNotFound) {
+      merged->values()[position] = newer->values()[i];
+    } else {
+      keys.push_back(key);
+      values.push_back(newer->values()[i]);
+    }
+  }
+  return keys.empty() ? result : flat_object_add(merged, keys, values);
+}
+
+Value tree_object_merge(const TreeObject* older, const Value& newer) {
+  Vector values = older->values;
+  std::vector<std::pair<std::string_view, const Value*>> added;
+  for (auto [key, value] : newer.items()) {
+    const std::size_t position = find_key(older->index.get(), key, older->keys);
+    if (position != kNotFound) {
+      values = values.with(position, value);
+    } else {
+      added.emplace_back(key, &value);
+    }
+  }
+  if (added.empty()) return tree_object(older->keys, std::move(values), older->index);
+  VectorEditor key_editor(older->keys, added.size());
+  VectorEditor value_editor(values, added.size());
+  for (const auto& [key, value] : added) {
+    key_editor.push_back(make_key(key));
+    value_editor.push_back(*value);
+  }
+  Vector keys = std::move(key_editor).finish();
+  Ref<const KeyIndex> index = older->index;
+  for (std::size_t i = older->keys.size; i < keys.size; ++i) index = add_key(index.get(), i, keys);
+  return tree_object(std::move(keys), std::move(value_editor).finish(), std::move(index));
 }
 
 // Gives each repeated key's last value to its first occurrence; returns which
@@ -211,8 +280,7 @@ Value large_object(std::span<Value> keys, std::span<Value> values) {
     value_editor.push_back(std::move(values[i]));
   }
   Vector new_keys = std::move(key_editor).finish();
-  Ref<const KeyIndex> index;
-  for (std::size_t i = 0; i < new_keys.size; ++i) index = add_key(index.get(), i, new_keys);
+  Ref<const KeyIndex> index = index_keys(new_keys);
   return tree_object(std::move(new_keys), std::move(value_editor).finish(), std::move(index));
 }
 
@@ -305,6 +373,27 @@ Value object_set(const Node* object, std::string_view key, Value value) {
   }
   if (object->type == kFlatObject) return flat_object_set(as_flat(object), key, std::move(value));
   return tree_object_set(as_tree(object), key, std::move(value));
+}
+
+bool object_set_in_place(const Node* object, std::string_view key, Value& value) {
+  if (!object || object->type != kFlatObject || !is_unique(object)) return false;
+  const std::size_t position = as_flat(object)->shape()->find(key);
+  if (position == kNotFound) return false;
+  // Nobody else holds it, so nobody sees it change.
+  const_cast<FlatObject*>(as_flat(object))->values()[position].swap(value);
+  return true;
+}
+
+Value object_merge(const Value& older, const Value& newer) {
+  const Node* a = ValueAccess::node(older);
+  const Node* b = ValueAccess::node(newer);
+  const bool are_flat = a && b && a->type == kFlatObject && b->type == kFlatObject;
+  if (are_flat) return flat_object_merge(as_flat(a), as_flat(b));
+  if (a && a->type == kTreeObject) return tree_object_merge(as_tree(a), newer);
+  ObjectBuilder merged;
+  for (auto [key, value] : older.items()) merged.set(key, value);
+  for (auto [key, value] : newer.items()) merged.set(key, value);
+  return std::move(merged).build();
 }
 
 }  // namespace clew::detail

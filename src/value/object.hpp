@@ -52,5 +52,10 @@ const Value& object_value(const Node* object, std::size_t position);
 
 // A new version with one entry replaced or added.
 Value object_set(const Node* object, std::string_view key, Value value);
+// Replaces an entry if nobody else holds the object and it is small; takes
+// `value` and returns true if so.
+bool object_set_in_place(const Node* object, std::string_view key, Value& value);
+// `older` with the entries of `newer`, both objects that are not empty.
+Value object_merge(const Value& older, const Value& newer);
 
 }  // namespace clew::detail

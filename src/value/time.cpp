@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -39,18 +40,30 @@ year_month_day make_date(std::int64_t year, std::int64_t month, std::int64_t day
       fmt::format("there is no date {:04}-{:02}-{:02} in the years 1 to 9999", year, month, day));
 }
 
-std::string time_text(microseconds time) {
+void add_digits(std::string& text, std::int64_t number, std::size_t width) {
+  char digits[20];
+  char* first = std::end(digits);
+  for (; width > 0; --width, number /= 10) *--first = static_cast<char>('0' + number % 10);
+  text.append(first, std::end(digits));
+}
+
+void add_time(std::string& text, microseconds time) {
   const std::chrono::hh_mm_ss parts(time);
-  std::string text = fmt::format("{:02}:{:02}:{:02}", parts.hours().count(),
-                                 parts.minutes().count(), parts.seconds().count());
+  add_digits(text, parts.hours().count(), 2);
+  text += ':';
+  add_digits(text, parts.minutes().count(), 2);
+  text += ':';
+  add_digits(text, parts.seconds().count(), 2);
   const auto fraction = parts.subseconds().count();
-  if (fraction != 0) text += fmt::format(".{:06}", fraction);
-  return text;
+  if (fraction == 0) return;
+  text += '.';
+  add_digits(text, fraction, 6);
 }
 
 std::string offset_text(microseconds offset) {
   const microseconds distance = std::chrono::abs(offset);
-  std::string text = time_text(distance);
+  std::string text;
+  add_time(text, distance);
   if (distance % minutes(1) == microseconds(0)) text.resize(5);
   return (offset < microseconds(0) ? "-" : "+") + text;
 }
@@ -152,9 +165,15 @@ std::string format_time(const DateTime& time) {
     throw ValueError("the time cannot be stored: the years are 1 to 9999");
   }
   const year_month_day date(day);
-  std::string text = fmt::format("{:04}-{:02}-{:02}T{}", static_cast<int>(date.year()),
-                                 static_cast<unsigned>(date.month()),
-                                 static_cast<unsigned>(date.day()), time_text(time.local - day));
+  std::string text;
+  text.reserve(std::string_view("2024-05-06T07:08:09.123456+00:00").size());
+  add_digits(text, static_cast<int>(date.year()), 4);
+  text += '-';
+  add_digits(text, static_cast<unsigned>(date.month()), 2);
+  text += '-';
+  add_digits(text, static_cast<unsigned>(date.day()), 2);
+  text += 'T';
+  add_time(text, time.local - day);
   if (!time.utc_offset) return text;
   if (std::chrono::abs(*time.utc_offset) >= kDay) {
     throw ValueError("the offset of a time from UTC must be less than 24 hours");

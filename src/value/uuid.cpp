@@ -1,5 +1,7 @@
 #include <clew/uuid.hpp>
 
+#include <array>
+
 #include <clew/error.hpp>
 
 #include "value/sha1.hpp"
@@ -9,17 +11,30 @@ namespace {
 
 constexpr char kHexDigits[] = "0123456789abcdef";
 
+constexpr auto kHexValues = [] {
+  std::array<std::int8_t, 256> values;
+  values.fill(-1);
+  for (int digit = 0; digit < 16; ++digit) {
+    const char c = kHexDigits[digit];
+    values[static_cast<unsigned char>(c)] = static_cast<std::int8_t>(digit);
+    if (digit >= 10)
+      values[static_cast<unsigned char>(c - 'a' + 'A')] = static_cast<std::int8_t>(digit);
+  }
+  return values;
+}();
+
 // Where the dashes are in the text form.
 constexpr bool is_dash_position(std::size_t position) {
   return position == 8 || position == 13 || position == 18 || position == 23;
 }
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
+char* write_hex(std::uint8_t byte, char* out) {
+  *out++ = kHexDigits[byte >> 4];
+  *out++ = kHexDigits[byte & 0xF];
+  return out;
 }
+
+int hex_value(char c) { return kHexValues[static_cast<unsigned char>(c)]; }
 
 [[noreturn]] void refuse(std::string_view text) {
   constexpr std::size_t kShown = 64;
@@ -44,7 +59,7 @@ Uuid Uuid::parse(std::string_view text) {
     }
     const int high = hex_value(text[position]);
     const int low = hex_value(text[position + 1]);
-    if (high < 0 || low < 0) refuse(text);
+    if ((high | low) < 0) refuse(text);
     byte = static_cast<std::uint8_t>(high << 4 | low);
     position += 2;
   }
@@ -52,23 +67,20 @@ Uuid Uuid::parse(std::string_view text) {
 }
 
 std::string Uuid::to_string() const {
-  std::string text(kTextSize, '-');
-  std::size_t position = 0;
-  for (std::uint8_t byte : bytes_) {
-    if (is_dash_position(position)) ++position;
-    text[position++] = kHexDigits[byte >> 4];
-    text[position++] = kHexDigits[byte & 0xF];
+  char text[kTextSize];
+  char* next = text;
+  for (std::size_t i = 0; i < bytes_.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) *next++ = '-';
+    next = write_hex(bytes_[i], next);
   }
-  return text;
+  return std::string(text, kTextSize);
 }
 
 std::string Uuid::hex() const {
-  std::string text(32, '0');
-  for (std::size_t i = 0; i < bytes_.size(); ++i) {
-    text[2 * i] = kHexDigits[bytes_[i] >> 4];
-    text[2 * i + 1] = kHexDigits[bytes_[i] & 0xF];
-  }
-  return text;
+  char text[32];
+  char* next = text;
+  for (std::uint8_t byte : bytes_) next = write_hex(byte, next);
+  return std::string(text, sizeof text);
 }
 
 Uuid uuid5(const Uuid& name_space, std::string_view name) {

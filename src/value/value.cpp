@@ -213,34 +213,43 @@ bool all_pairs(std::initializer_list<detail::Item> items) {
 
 Value object_of_pairs(std::initializer_list<detail::Item> pairs) {
   ObjectBuilder builder;
-  for (const detail::Item& pair : pairs) {
-    builder.set(pair.value[0].as_string(), pair.value[1]);
-  }
+  for (const detail::Item& pair : pairs) builder.set(pair.value.as_string(), pair.second);
   return std::move(builder).build();
 }
 
 Value list_of_items(std::initializer_list<detail::Item> items) {
-  ListBuilder builder;
-  for (const detail::Item& item : items) builder.push_back(item.value);
-  return std::move(builder).build();
+  detail::VectorEditor elements(items.size());
+  for (const detail::Item& item : items) elements.push_back(item.as_value());
+  return detail::vector_value(Kind::list, std::move(elements).finish());
 }
 
 }  // namespace
 
 detail::Item::Item(std::initializer_list<Item> items) {
-  if (items.size() == 0 || all_pairs(items)) {
+  is_pair = items.size() == 2 && !items.begin()->is_pair && items.begin()->value.is_string();
+  if (is_pair) {
+    value = items.begin()->value;
+    second = std::data(items)[1].as_value();
+  } else if (items.size() == 0 || all_pairs(items)) {
     value = object_of_pairs(items);
   } else {
     value = list_of_items(items);
-    is_pair = items.size() == 2 && items.begin()->value.is_string();
   }
+}
+
+Value detail::Item::as_value() const {
+  if (!is_pair) return value;
+  VectorEditor elements(2);
+  elements.push_back(value);
+  elements.push_back(second);
+  return vector_value(Kind::list, std::move(elements).finish());
 }
 
 Value::Value(std::initializer_list<detail::Item> items) {
   if (all_pairs(items)) {
     *this = object_of_pairs(items);
   } else if (items.size() == 1) {
-    *this = items.begin()->value;
+    *this = items.begin()->as_value();
   } else {
     *this = list_of_items(items);
   }
@@ -297,11 +306,23 @@ Value ListBuilder::build() && {
 }
 
 void ObjectBuilder::set(std::string_view key, Value value) {
+  if (count_ < kInline) {
+    inline_keys_[count_] = detail::make_key(key);
+    inline_values_[count_++] = std::move(value);
+    return;
+  }
+  if (count_++ == kInline) {
+    keys_.assign(std::begin(inline_keys_), std::end(inline_keys_));
+    values_.assign(std::begin(inline_values_), std::end(inline_values_));
+  }
   keys_.push_back(detail::make_key(key));
   values_.push_back(std::move(value));
 }
 
-Value ObjectBuilder::build() && { return detail::make_object(keys_, values_); }
+Value ObjectBuilder::build() && {
+  if (count_ > kInline) return detail::make_object(keys_, values_);
+  return detail::make_object({inline_keys_, count_}, {inline_values_, count_});
+}
 
 // Iteration -------------------------------------------------------------------
 
@@ -420,9 +441,16 @@ Value Value::set(std::size_t index, Value element) const {
   return detail::vector_value(Kind::list, elements.with(index, std::move(element)));
 }
 
-Value Value::set(std::string_view key, Value value) const {
+Value Value::set(std::string_view key, Value value) const& {
   if (!is_object() && !is_null()) throw_kind("object");
   return detail::object_set(ValueAccess::node(*this), key, std::move(value));
+}
+
+Value Value::set(std::string_view key, Value value) && {
+  if (is_object() && detail::object_set_in_place(ValueAccess::node(*this), key, value)) {
+    return std::move(*this);
+  }
+  return std::as_const(*this).set(key, std::move(value));
 }
 
 Value Value::erase(std::size_t index) const {
@@ -443,15 +471,7 @@ Value Value::erase(std::string_view key) const {
 Value Value::merge(const Value& object) const {
   if (!is_object() && !is_null()) throw_kind("object");
   if (empty() && object.is_object()) return object;
-  if (size() <= detail::kWidth) {
-    ObjectBuilder builder;
-    for (auto [key, value] : items()) builder.set(key, value);
-    for (auto [key, value] : object.items()) builder.set(key, value);
-    return std::move(builder).build();
-  }
-  Value merged = *this;
-  for (auto [key, value] : object.items()) merged = merged.set(key, value);
-  return merged;
+  return detail::object_merge(*this, object);
 }
 
 }  // namespace clew

@@ -88,7 +88,10 @@ const std::vector<TaskWrites>& PendingWrites::settled() {
 
 std::vector<PendingWrite> PendingWrites::list() {
   std::vector<PendingWrite> list;
-  for (const TaskWrites& task : settled()) {
+  std::size_t count = 0;
+  for (const TaskWrites& task : settled()) count += task.writes.size();
+  list.reserve(count);
+  for (const TaskWrites& task : tasks_) {
     for (const Write& write : task.writes) {
       list.push_back({task.task_id, write.channel, write.value, task.task_path});
     }

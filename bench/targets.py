@@ -1,0 +1,91 @@
+"""What compare.py runs, and what the project promises about it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Arguments of one process on each side. Clew, which is done so much sooner, repeats the work
+    within its process; LangGraph does it once."""
+
+    arguments: str
+    clew_repeat: int = 5
+    most_rounds: int = 99
+
+
+# Where LangGraph needs long, both sides do less than a workload's default: W2 has 200 turns and W6 200
+# threads instead of 1,000, and --n says how often W3 with 1,000 tasks and the longer shapes run; some get
+# fewer rounds.
+# W7 repeats by itself, and W9 reports the memory of a process that did its work once.
+CELLS = [
+    Cell("W1 --backend none"),
+    Cell("W1 --backend memory"),
+    Cell("W2 --variant plain --n 200", most_rounds=2),
+    Cell("W2 --variant delta --n 200", most_rounds=2),
+    Cell("W3 --fan 100"),
+    Cell("W3 --fan 1000 --n 2"),
+    Cell("W4 --channels 100"),
+    Cell("W4 --channels 1"),
+    Cell("W5"),
+    Cell("W6 --n 200"),
+    Cell("W7", clew_repeat=1),
+    Cell("W9 --backend none", clew_repeat=1),
+    Cell("W9 --backend memory", clew_repeat=1),
+    Cell("sequential --backend none --n 1"),
+    Cell("sequential --backend none --size 3000 --n 1", most_rounds=1),
+    Cell("react_agent --backend none"),
+    Cell("wide_state --backend none"),
+    Cell("fanout_to_subgraph --backend none --n 1"),
+    Cell("sequential --durability exit --n 1"),
+    Cell("react_agent --durability exit"),
+    Cell("wide_state --durability exit"),
+    Cell("fanout_to_subgraph --durability exit --n 1"),
+]
+
+# How many times less CPU time than LangGraph a row must take, by workload and backend.
+LEAST_RATIO = {
+    "W1_seq10 none": 200,
+    "W1_seq10 memory": 120,
+    "W3_fan100 memory": 150,
+    "W3_fan1000 memory": 300,
+    "W4_wide100x50 memory": 100,
+    "W5_deep5 memory": 60,
+    "W6_interrupt memory": 50,
+    "W6_resume memory": 50,
+    "W6_get_state_1000cp memory": 20,
+    "W6_history_1000cp memory": 30,
+    "W7_enc_msg_dicts msgpack": 1.5,
+    "W7_dec_msg_dicts msgpack": 2,
+    "W7_enc_msg_objects msgpack": 6,
+    "W7_dec_msg_objects msgpack": 12,
+    "W7_enc_nested_json msgpack": 1.5,
+    "W7_dec_nested_json msgpack": 3,
+    "W9_conc1000 none": 50,
+    "W9_conc1000 memory": 50,
+    "sequential_1000 none": 100,
+    "sequential_3000 none": 100,
+    "react_agent_100x none": 100,
+    "wide_state_9x1200 none": 100,
+    "fanout_to_subgraph_100x none": 100,
+}
+
+# How many microseconds of CPU time a row may take on Clew.
+MOST_MICROSECONDS = {"W1_seq10 none": 2}
+
+# How many megabytes of memory the process may have in use at its end.
+MOST_MEGABYTES = {"W9_conc1000 none": 20, "W9_conc1000 memory": 20}
+
+# How many times the cost of the second row the first may have: cost follows what a step does, not the
+# number of tasks, the width of the state or the length of the graph.
+MOST_GROWTH = {
+    ("W3_fan1000 memory", "W3_fan100 memory"): 1.3,
+    ("W4_wide100x50 memory", "W4_wide1x50 memory"): 1.5,
+    ("sequential_3000 none", "sequential_1000 none"): 1.3,
+}
+
+# How many nanoseconds of CPU time an operation of clew-micro may take.
+MOST_NANOSECONDS = {
+    "copy_state_of_1000_messages": 50,
+    "append_message_to_state/1000": 2000,
+    "append_message_to_state/1024": 2000,
+}
