@@ -130,6 +130,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
   // start.cpp
   void enter();
+  bool starts_anew() const;
   void load();
   void adopt(const CheckpointTuple& saved);
   void load_pending(std::span<const PendingWrite> writes);
@@ -286,6 +287,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::optional<std::int64_t> exit_first_step_;
   void force_snapshot(Index channel);
   void force_pending(const std::vector<Pending>& writes);
+  void leave_step();
   void note_step_deltas();
 
   // The result: the state when it was last worth an event, and open questions.

@@ -58,6 +58,13 @@ void Loop::choose_output() {
   own_output_.index_members();
 }
 
+// The history of a subgraph belongs to the task that runs it. Without a resume
+// the task is new, and what is there is of another run on the same thread.
+bool Loop::starts_anew() const {
+  return scope_.parent && !scope_.resuming.value_or(false) &&
+         graph_->options.subgraph_persistence == SubgraphPersistence::inherit;
+}
+
 void Loop::load() {
   Checkpointer* saver = scope_.checkpointer.get();
   const Config& config = scope_.config;
@@ -82,7 +89,7 @@ void Loop::load() {
     }
     // The input is applied again, which recreates the routing that led here.
     scope_.resuming.reset();
-  } else if (saver) {
+  } else if (saver && !starts_anew()) {
     saved = saver->get_tuple(key);
     loaded_latest_ = true;
     expected_head_ = saved ? saved->checkpoint.id : std::string();
@@ -160,6 +167,14 @@ void Loop::force_pending(const std::vector<Pending>& writes) {
   }
 }
 
+// A branch that leaves an open step must not be rebuilt from what its tasks are
+// still going to write, in another run on the thread.
+void Loop::leave_step() {
+  force_pending(pending_);
+  if (graph_->snapshot_channels.empty() || prepare_tasks().empty()) return;
+  for (Index index : graph_->snapshot_channels) force_snapshot(index);
+}
+
 void Loop::enter() {
   load();
   step_ = metadata_["step"].as_int() + 1;
@@ -186,7 +201,7 @@ void Loop::enter() {
       if (pending.task_id() != kNullTaskId) resume_loaded_.push_back(pending);
     }
   } else {
-    force_pending(pending_);
+    leave_step();
   }
 
   std::vector<Pending> carried;
