@@ -34,6 +34,19 @@ int main() {
   } catch (const std::runtime_error& error) {
     std::cout << error.what() << '\n';  // the network is down
   }
-  std::cout << graph.invoke(nullptr, thread) << '\n';  // {"done":["shaky","steady"]}
   // [/snippet failure]
+
+  // [snippet pending]
+  StateSnapshot failed = graph.get_state(thread);
+  for (const SnapshotTask& task : failed.tasks) {
+    std::cout << task.name << ": " << task.error.value_or(task.result.value_or(nullptr)) << '\n';
+  }
+  // steady: {"done":["steady"]}
+  // shaky: "RuntimeError('the network is down')"
+  std::cout << Value(failed.next) << '\n';  // ["shaky"]
+  // [/snippet pending]
+
+  // [snippet continue]
+  std::cout << graph.invoke(nullptr, thread) << '\n';  // {"done":["shaky","steady"]}
+  // [/snippet continue]
 }

@@ -1,5 +1,4 @@
-// A graph whose every super-step is saved: run it, look at its states, replay
-// from one of them, and fork it.
+// A graph with a checkpointer: every super-step is saved as a checkpoint of the thread.
 #include <iostream>
 
 #include <clew/clew.hpp>
@@ -13,17 +12,6 @@ struct State {
 };
 CLEW_STATE(State, foo, reduced(bar, append))
 // [/snippet state]
-
-namespace {
-
-void print_history(const CompiledGraph& graph, const Config& thread) {
-  for (const StateSnapshot& s : graph.get_state_history(thread)) {
-    std::cout << "step " << s.metadata["step"] << "  " << s.metadata["source"].as_string() << "  "
-              << s.values << "  next=" << Value(s.next) << '\n';
-  }
-}
-
-}  // namespace
 
 int main() {
   // [snippet graph]
@@ -42,30 +30,20 @@ int main() {
   // [/snippet graph]
 
   // [snippet history]
-  for (const StateSnapshot& s : graph.get_state_history(thread)) {  // newest first
-    std::cout << "step " << s.metadata["step"] << ": " << s.values << '\n';
+  for (const StateSnapshot& snapshot : graph.get_state_history(thread)) {  // newest first
+    std::cout << '\n' << snapshot << '\n';
   }
-  // step 2: {"foo":"b","bar":["a","b"]}
-  // step 1: {"foo":"a","bar":["a"]}
-  // step 0: {"foo":"","bar":[]}
-  // step -1: {"bar":[]}
+  // StateSnapshot(values={"foo":"b","bar":["a","b"]}, next=[], config=... and three more
   // [/snippet history]
 
-  // [snippet replay]
-  Config before_node_b;
-  for (const StateSnapshot& s : graph.get_state_history(thread)) {
-    if (s.next == std::vector<std::string>{"node_b"}) before_node_b = s.config;
-  }
-  graph.invoke(nullptr, before_node_b);  // runs node_b again, as a new branch
-  // [/snippet replay]
+  std::cout << '\n';
+  // [snippet get_state]
+  StateSnapshot now = graph.get_state(thread);                 // the newest checkpoint
+  StateSnapshot before = graph.get_state(*now.parent_config);  // the one it followed
+  std::cout << now.values << " after " << before.values << '\n';
+  // {"foo":"b","bar":["a","b"]} after {"foo":"a","bar":["a"]}
 
-  // [snippet update]
-  graph.update_state(thread, {{"foo", "2"}, {"bar", {"c"}}}, as_node("node_a"));
-  StateSnapshot now = graph.get_state(thread);
-  std::cout << now.values << " next=" << Value(now.next) << '\n';
-  // {"foo":"2","bar":["a","b","c"]} next=["node_b"]
-  // [/snippet update]
-
-  std::cout << "\nThe whole thread:\n";
-  print_history(graph, thread);
+  Config by_id{.thread_id = "1", .checkpoint_id = before.config.checkpoint_id};
+  std::cout << Value(graph.get_state(by_id).next) << '\n';  // ["node_b"]
+  // [/snippet get_state]
 }

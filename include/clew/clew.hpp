@@ -13,6 +13,7 @@
 #include <clew/containers.hpp>
 #include <clew/convert.hpp>
 #include <clew/dialect.hpp>
+#include <clew/drawing.hpp>
 #include <clew/encrypted.hpp>
 #include <clew/error.hpp>
 #include <clew/errors.hpp>

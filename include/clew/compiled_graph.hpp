@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <clew/config.hpp>
+#include <clew/drawing.hpp>
 #include <clew/runtime.hpp>
 #include <clew/snapshot.hpp>
 #include <clew/stream.hpp>
@@ -86,6 +87,10 @@ class CompiledGraph {
 
   // The subgraphs of this graph's nodes, by namespace; with `recurse` theirs too.
   std::vector<std::pair<std::string, CompiledGraph>> get_subgraphs(bool recurse = false) const;
+
+  // What to draw of this graph, with the nodes of its subgraphs in their place as
+  // far as `xray` goes: get_graph(), get_graph(true), get_graph(2).
+  DrawableGraph get_graph(Xray xray = {}) const;
 
   // Forgets cached results of these nodes, or of all.
   void clear_cache(std::span<const std::string> nodes = {}) const;

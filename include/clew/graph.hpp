@@ -64,6 +64,17 @@ struct NodeBody {
 };
 using RouterBody = std::function<Value(const Value& state, Runtime& runtime)>;
 
+// A node, or END, that a Command may go to.
+//   .destinations = {"search", {END, "nothing to look for"}}
+struct Destination {
+  Destination(const char* to) : node(to) {}
+  Destination(std::string to) : node(std::move(to)) {}
+  Destination(std::string to, std::string why) : node(std::move(to)), label(std::move(why)) {}
+
+  std::string node;
+  std::optional<std::string> label = {};
+};
+
 struct NodeOptions {
   // What the node reads, by channel name. Empty: the state schema, or the
   // fields of the struct the node takes.
@@ -79,8 +90,8 @@ struct NodeOptions {
   // Shown in events of mode `tasks`.
   Value metadata = {};
 
-  // For drawing: where Commands of this node may go.
-  std::vector<std::string> destinations = {};
+  // For drawing: where Commands of this node may go, each with a label if you like.
+  std::vector<Destination> destinations = {};
 
   // Runs when the node has failed for good; its result takes the node's place.
   RouterBody error_handler = {};

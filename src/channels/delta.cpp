@@ -1,3 +1,4 @@
+#include <clew/add_messages.hpp>
 #include <clew/channels.hpp>
 #include <clew/errors.hpp>
 
@@ -11,6 +12,9 @@ class Delta final : public Channel, public SnapshotChannel {
   Delta(DeltaReducer reducer, Value initial, int snapshot_frequency)
       : reducer_(std::move(reducer)), initial_(std::move(initial)), frequency_(snapshot_frequency) {
     if (frequency_ <= 0) throw GraphError("snapshot_frequency must be at least 1");
+    using Function = Value (*)(const Value&, std::span<const Value>);
+    const Function* function = reducer_.target<Function>();
+    holds_messages_ = function && *function == &messages_delta_reducer;
   }
 
   ChannelState initial() const override { return {initial_, true, false}; }
@@ -56,6 +60,9 @@ class Delta final : public Channel, public SnapshotChannel {
   }
 
   int snapshot_frequency() const override { return frequency_; }
+  Value with_message_ids(const Value& write) const override {
+    return holds_messages_ ? ensure_message_ids(write) : ensure_message_object_ids(write);
+  }
 
  private:
   Value fold(const Value& current, std::span<const Value> writes, std::string_view key) const {
@@ -69,6 +76,7 @@ class Delta final : public Channel, public SnapshotChannel {
   DeltaReducer reducer_;
   Value initial_;
   int frequency_;
+  bool holds_messages_ = false;  // and nothing else
 };
 
 }  // namespace

@@ -16,6 +16,9 @@ class StoredAsHistory {
 class SnapshotChannel : public StoredAsHistory {
  public:
   virtual int snapshot_frequency() const = 0;
+  // The write with an id for every message in it: what is replayed on each read
+  // must be the same each time.
+  virtual Value with_message_ids(const Value& write) const = 0;
 };
 
 // The value inside a delta snapshot, or nullptr if `stored` is none.

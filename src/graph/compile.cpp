@@ -107,6 +107,14 @@ class Compiler {
         }
       }
     }
+    for (const GraphBuilder::Node& node : builder_.nodes) {
+      for (const Destination& to : node.options.destinations) {
+        if (to.node != END && !has_node(to.node)) {
+          throw GraphError("a destination of " + quoted(node.name) + " is " + quoted(to.node) +
+                           ", which is not a node");
+        }
+      }
+    }
     if (!sources.contains(START)) {
       throw GraphError("the graph has no entry point; add an edge from START to the first node");
     }

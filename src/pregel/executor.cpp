@@ -1,54 +1,80 @@
+#include <time.h>
+
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include <clew/task.hpp>
 
 namespace clew {
 namespace {
 
-// Threads come when all are busy, up to a limit, and go after resting a while.
+using Clock = std::chrono::steady_clock;
+
+// What this process has computed so far, on all processors.
+std::chrono::nanoseconds time_computed() {
+  timespec used;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
+// As many threads as there are processors, and more while functions wait rather
+// than compute: then a timer finds work queued and the processors idle. Threads
+// go after resting a while.
 class ThreadPool final : public Executor {
  public:
   void post(std::function<void()> function) override {
-    bool needs_thread = false;
-    {
-      const std::lock_guard lock(mutex_);
-      queue_.push_back(std::move(function));
-      needs_thread = idle_ < queue_.size() && threads_ < kMostThreads;
-      if (needs_thread) ++threads_;
-    }
-    if (needs_thread) {
-      std::thread([this] { work(); }).detach();
-    } else {
-      work_available_.notify_one();
-    }
+    std::vector<std::function<void()>> one;
+    one.push_back(std::move(function));
+    post_all(std::move(one));
   }
 
   void post_after(std::chrono::nanoseconds delay, std::function<void()> function) override {
     const auto due = Clock::now() + delay;
-    bool needs_thread = false;
     bool is_first = false;
     {
       const std::lock_guard lock(timer_mutex_);
       const auto added = timers_.emplace(due, std::move(function));
       is_first = added == timers_.begin();
-      needs_thread = !std::exchange(has_timer_thread_, true);
+      need_timer_thread();
     }
-    if (needs_thread) std::thread([this] { keep_time(); }).detach();
     if (is_first) timer_changed_.notify_one();
   }
 
-  std::size_t parallelism() const override {
-    return std::max<std::size_t>(1, std::thread::hardware_concurrency());
-  }
+  std::size_t parallelism() const override { return processors_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr std::size_t kMostThreads = 512;
   static constexpr std::chrono::seconds kRest{10};
+  static constexpr std::chrono::milliseconds kPatience{1};
+
+  void post_all(std::vector<std::function<void()>> functions) {
+    std::size_t new_threads = 0;
+    std::size_t to_wake = 0;
+    bool may_stall = false;
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto& function : functions) queue_.push_back(std::move(function));
+      to_wake = std::min(idle_, functions.size());
+      if (queue_.size() > idle_) {
+        const std::size_t room = processors_ - std::min(processors_, threads_);
+        new_threads = std::min(room, queue_.size() - idle_);
+        threads_ += new_threads;
+        may_stall = room == 0 && !std::exchange(is_watched_, true);
+      }
+    }
+    start_threads(new_threads);
+    for (; to_wake > 0; --to_wake) work_available_.notify_one();
+    if (may_stall) watch();
+  }
+
+  void start_threads(std::size_t count) {
+    for (; count > 0; --count) std::thread([this] { work(); }).detach();
+  }
 
   void work() {
     std::unique_lock lock(mutex_);
@@ -72,36 +98,82 @@ class ThreadPool final : public Executor {
     }
   }
 
+  // Timers ----------------------------------------------------------------------
+
+  void need_timer_thread() {
+    if (!std::exchange(has_timer_thread_, true)) std::thread([this] { keep_time(); }).detach();
+  }
+
+  void watch() {
+    {
+      const std::lock_guard lock(timer_mutex_);
+      watch_due_ = Clock::now() + kPatience;
+      computed_ = time_computed();
+      need_timer_thread();
+    }
+    timer_changed_.notify_one();
+  }
+
   void keep_time() {
     std::unique_lock lock(timer_mutex_);
     while (true) {
-      if (timers_.empty()) {
-        timer_changed_.wait(lock);
+      Clock::time_point next = watch_due_;
+      if (!timers_.empty()) next = std::min(next, timers_.begin()->first);
+      const auto now = Clock::now();
+      if (now < next) {
+        timer_changed_.wait_until(lock, next);
         continue;
       }
-      const auto due = timers_.begin()->first;
-      if (Clock::now() < due) {
-        timer_changed_.wait_until(lock, due);
-        continue;
+      std::vector<std::function<void()>> due;
+      while (!timers_.empty() && timers_.begin()->first <= now) {
+        due.push_back(std::move(timers_.begin()->second));
+        timers_.erase(timers_.begin());
       }
-      std::function<void()> function = std::move(timers_.begin()->second);
-      timers_.erase(timers_.begin());
+      const bool must_look = watch_due_ <= now;
+      if (must_look) watch_due_ = kNever;
       lock.unlock();
-      post(std::move(function));
+      if (!due.empty()) post_all(std::move(due));
+      if (must_look) relieve();
       lock.lock();
     }
   }
+
+  // Adds threads if work is queued although processors are free: as many again,
+  // so that any number of waiting functions soon has a thread.
+  void relieve() {
+    const auto computed = time_computed() - computed_;
+    const bool is_idle = computed < kPatience * processors_ / 2;
+    std::size_t new_threads = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      if (queue_.empty()) {
+        is_watched_ = false;
+        return;
+      }
+      if (is_idle) new_threads = std::min({threads_, queue_.size(), kMostThreads - threads_});
+      threads_ += new_threads;
+    }
+    start_threads(new_threads);
+    watch();
+  }
+
+  static constexpr Clock::time_point kNever = Clock::time_point::max();
+
+  const std::size_t processors_ = std::max<std::size_t>(1, std::thread::hardware_concurrency());
 
   std::mutex mutex_;
   std::condition_variable work_available_;
   std::deque<std::function<void()>> queue_;
   std::size_t threads_ = 0;
   std::size_t idle_ = 0;
+  bool is_watched_ = false;
 
   std::mutex timer_mutex_;
   std::condition_variable timer_changed_;
   std::multimap<Clock::time_point, std::function<void()>> timers_;
   bool has_timer_thread_ = false;
+  Clock::time_point watch_due_ = kNever;
+  std::chrono::nanoseconds computed_{0};  // when the watch began
 };
 
 }  // namespace

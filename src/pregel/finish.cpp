@@ -66,11 +66,16 @@ void Loop::check_parent_command(std::exception_ptr error) {
 Value Loop::run() {
   std::exception_ptr error;
   start([this, &error](std::exception_ptr outcome) {
+    const std::lock_guard lock(mutex_);
     error = std::move(outcome);
-    has_ended_.store(true, std::memory_order_release);
-    has_ended_.notify_all();
+    has_ended_ = true;
+    ended_.notify_all();
   });
-  has_ended_.wait(false, std::memory_order_acquire);
+  {
+    // Not std::atomic::wait, whose notification libstdc++ 12 can lose after a release store.
+    std::unique_lock lock(mutex_);
+    ended_.wait(lock, [this] { return has_ended_; });
+  }
   if (error) std::rethrow_exception(error);
   return result();
 }

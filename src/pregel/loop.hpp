@@ -167,7 +167,6 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void call_for_more(const std::shared_ptr<Round>& round, std::size_t limit);
   void execute(TaskRun& task);
   Task<void> execute_coroutine(TaskRun& task);
-  Value run_function(TaskRun& task);
   Task<Value> run_subgraph(TaskRun& task);
   void write_task_result(TaskRun& task, const Value& result);
   void schedule_error_handler(TaskRun& failed, std::exception_ptr error, std::string text);
@@ -200,6 +199,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void bump_unwritten(const std::vector<Index>& snapshots);
   void put_stub();
   Value sanitized(const Write& write) const;
+  void give_message_ids(std::span<Write> writes) const;
   void sanitize_sends(Value& channel_values) const;
   void store_in_cache(TaskRun& task, std::span<const Write> writes, bool cached);
 
@@ -293,7 +293,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
   bool has_latest_ = false;
   std::vector<Interrupt> interrupts_;
 
-  std::atomic<bool> has_ended_{false};  // for run()
+  // For run().
+  bool has_ended_ = false;
+  std::condition_variable ended_;
 };
 
 // Runs a loop to its end; resumes whoever awaits it.

@@ -20,6 +20,7 @@ std::shared_ptr<TaskRun> Loop::prepare_push(std::int64_t index, const Value& pac
   task->name = task->node->name;
   task->index = index;
   task->input = parts[1];
+  if (parts.size() > 2) task->send_timeout = packet.get<Send>().timeout;
   fill_scratchpad(*task);
   return task;
 }

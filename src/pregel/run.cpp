@@ -41,6 +41,34 @@ bool matches(const RetryPolicy& policy, const std::exception& error) {
   return policy.retry_on ? policy.retry_on(error) : is_retryable(error);
 }
 
+// The time that an attempt of a task may take. Nobody can stop a node from
+// outside: it is asked to through its stop token, and has failed if it ends late.
+class TimeLimit {
+ public:
+  explicit TimeLimit(TaskRun& task) : task_(task) {
+    if (const std::optional<TimeoutPolicy>& policy = task.timeout()) limit_ = policy->run_timeout;
+    if (!limit_) return;
+    const auto stop = std::make_shared<std::stop_source>();
+    const std::function<void()> ask = [stop] { stop->request_stop(); };
+    task.attempt_stop = stop;
+    run_stopped_.emplace(task.loop.scope().config.stop, ask);
+    task.loop.executor().post_after(*limit_, ask);
+    begin_ = std::chrono::steady_clock::now();
+  }
+
+  void check() const {
+    if (!limit_ || std::chrono::steady_clock::now() - begin_ <= *limit_) return;
+    throw NodeTimeout("node '" + task_.name + "' took longer than " +
+                      std::to_string(limit_->count()) + " ms");
+  }
+
+ private:
+  const TaskRun& task_;
+  std::optional<std::chrono::milliseconds> limit_;
+  std::optional<std::stop_callback<std::function<void()>>> run_stopped_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
 // The enclosing graph's namespace, without numbers that tell calls apart.
 std::string parent_graph_namespace(std::string_view ns) {
   const auto drop_last = [&ns] {
@@ -187,7 +215,9 @@ void Loop::execute(TaskRun& task) {
     task.writes.clear();
     try {
       check_cancelled();
-      const Value result = body.function ? run_function(task) : task.input;
+      const TimeLimit limit(task);
+      const Value result = body.function ? body.function(task.input, task.runtime) : task.input;
+      limit.check();
       write_task_result(task, result);
     } catch (...) {
       error = std::current_exception();
@@ -206,6 +236,7 @@ Task<void> Loop::execute_coroutine(TaskRun& task) {
     task.writes.clear();
     try {
       check_cancelled();
+      const TimeLimit limit(task);
       Value result;
       if (task.body().coroutine) {
         Task<Value> attempt = task.body().coroutine(task.input, task.runtime);
@@ -214,6 +245,7 @@ Task<void> Loop::execute_coroutine(TaskRun& task) {
         Task<Value> attempt = run_subgraph(task);
         result = co_await std::move(attempt);
       }
+      limit.check();
       write_task_result(task, result);
     } catch (...) {
       error = std::current_exception();
@@ -224,23 +256,6 @@ Task<void> Loop::execute_coroutine(TaskRun& task) {
     co_await std::move(pause);
   }
   finish_task(task, task.error);
-}
-
-Value Loop::run_function(TaskRun& task) {
-  const std::optional<TimeoutPolicy>& timeout = task.timeout();
-  if (!timeout || !timeout->run_timeout) return task.body().function(task.input, task.runtime);
-  // A function cannot be stopped from outside. It is asked to through its stop
-  // token, and counts as failed if it came too late.
-  const auto stop = std::make_shared<std::stop_source>();
-  task.attempt_stop = stop;
-  executor_.post_after(*timeout->run_timeout, [stop] { stop->request_stop(); });
-  const auto begin = std::chrono::steady_clock::now();
-  Value result = task.body().function(task.input, task.runtime);
-  if (std::chrono::steady_clock::now() - begin > *timeout->run_timeout) {
-    throw NodeTimeout("node '" + task.name + "' took longer than " +
-                      std::to_string(timeout->run_timeout->count()) + " ms");
-  }
-  return result;
 }
 
 void Loop::write_task_result(TaskRun& task, const Value& result) {

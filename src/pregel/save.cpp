@@ -201,6 +201,15 @@ void Loop::sanitize_sends(Value& channel_values) const {
 
 // Delta channels --------------------------------------------------------------
 
+void Loop::give_message_ids(std::span<Write> writes) const {
+  if (graph_->snapshot_channels.empty()) return;
+  for (Write& write : writes) {
+    if (write.index == kUnknown) continue;
+    const SnapshotChannel* channel = graph_->channels[write.index].snapshots;
+    if (channel) write.value = channel->with_message_ids(write.value);
+  }
+}
+
 // Updates and steps since the last snapshot of each delta channel, this step included.
 Value Loop::count_updates() const {
   if (graph_->snapshot_channels.empty()) return object();

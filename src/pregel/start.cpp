@@ -237,6 +237,7 @@ void Loop::map_command_input(bool forks, std::vector<Pending>& carried) {
   }
   if (writes.empty() && !is_map) throw EmptyInputError("the Command has nothing to do");
   if (writes.empty()) return;
+  give_message_ids(writes);
   if (forks) {
     for (Write& write : writes) carried.push_back({Value(kNullTaskId), std::move(write)});
     force_pending(carried);

@@ -50,6 +50,7 @@ class TaskRun {
   const Node* node = nullptr;                      // none for a call
   std::shared_ptr<const TaskFunction::Spec> call;  // call only
   std::int64_t index = 0;                          // push: of the Send; call: of the call
+  std::optional<TimeoutPolicy> send_timeout;       // push: if the Send has one of its own
   TaskRun* parent = nullptr;                       // call: the caller; handler: the failed task
 
   std::string name;
@@ -81,6 +82,7 @@ class TaskRun {
     return call ? call->options.cache_policy : node->options.cache_policy;
   }
   const std::optional<TimeoutPolicy>& timeout() const {
+    if (send_timeout) return send_timeout;
     return call ? call->options.timeout : node->options.timeout;
   }
   bool is_hidden() const { return node && node->is_hidden; }

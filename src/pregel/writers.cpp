@@ -147,6 +147,7 @@ void Loop::write_result(const Node& node, const Value& result, TaskRun& task,
     return;
   }
   std::vector<Write> updates = ResultWriter(*graph_, node).run(result);
+  give_message_ids(updates);
   if (writes.empty()) {
     writes = std::move(updates);
   } else {

@@ -201,7 +201,9 @@ void Program::add_node(GraphBuilder& builder, const std::string& graph, const Va
   if (const Value* reads = node.find("reads")) options.reads = string_list(*reads);
   options.defer = is_true(node["defer"]);
   if (const Value* targets = node.find("destinations")) {
-    options.destinations = engine_names(*targets);
+    for (const std::string& target : engine_names(*targets)) {
+      options.destinations.emplace_back(target);
+    }
   }
   if (const Value* handler = node.find("error_handler")) {
     options.error_handler =

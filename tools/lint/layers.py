@@ -35,8 +35,8 @@ PUBLIC_HEADERS = {
     "checkpoint": ["checkpointer", "ids", "memory_saver"],
     "channels": ["channels"],
     "store": ["store"],
-    "pregel": ["cache", "compiled_graph", "config", "functional", "graph", "runtime", "snapshot",
-               "stream", "task"],
+    "pregel": ["cache", "compiled_graph", "config", "drawing", "functional", "graph", "runtime",
+               "snapshot", "stream", "task"],
 }
 UMBRELLA = "clew"  # <clew/clew.hpp> includes all of core and is included by no part of it.
 

@@ -97,6 +97,66 @@ TEST(Loop, ACancelledRunCanBeContinued) {
   EXPECT_EQ(graph.invoke(nullptr, again)["n"], 20);
 }
 
+TEST(Loop, ACoroutineThatTakesTooLongHasFailed) {
+  const auto slow = [](const Count&, Runtime& runtime) -> Task<void> {
+    Task<void> pause = runtime.sleep(20ms);
+    co_await std::move(pause);
+  };
+  const CompiledGraph graph = StateGraph<Count>()
+                                  .add_node("slow", slow, {.timeout = TimeoutPolicy{1ms}})
+                                  .add_edge(START, "slow")
+                                  .compile();
+  EXPECT_THROW(graph.invoke({{"n", 1}}), NodeTimeout);
+}
+
+TEST(Loop, ASendMayHaveATimeLimitOfItsOwn) {
+  const auto sleep = [](const Value& ms) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(ms.as_int()));
+  };
+  const auto send = [](const Count& count) {
+    return Send{"sleep", 20, TimeoutPolicy{std::chrono::milliseconds(count.n)}};
+  };
+  const CompiledGraph graph =
+      StateGraph<Count>().add_node("sleep", sleep).add_conditional_edges(START, send).compile();
+  EXPECT_NO_THROW(graph.invoke({{"n", 60'000}}));
+  EXPECT_THROW(graph.invoke({{"n", 1}}), NodeTimeout);
+}
+
+TEST(Loop, CancellingReachesANodeWithATimeLimit) {
+  std::stop_source stop;
+  bool is_asked = false;
+  const auto work = [&](const Count&, Runtime& runtime) {
+    stop.request_stop();
+    is_asked = runtime.stop_token().stop_requested();
+  };
+  const CompiledGraph graph = StateGraph<Count>()
+                                  .add_node("work", work, {.timeout = TimeoutPolicy{1min}})
+                                  .add_edge(START, "work")
+                                  .compile();
+  Config config;
+  config.stop = stop.get_token();
+  graph.invoke({{"n", 1}}, config);
+  EXPECT_TRUE(is_asked);
+}
+
+TEST(Loop, MessagesInADeltaChannelHaveIdsThatStay) {
+  const auto reply = [](const Value&) {
+    return Update{{"messages", list({AIMessage{.content = "hello"}})}};
+  };
+  const CompiledGraph graph = StateGraph<Value>({{"messages", delta(messages_delta_reducer)}})
+                                  .add_node("reply", reply)
+                                  .add_edge(START, "reply")
+                                  .compile({.checkpointer = std::make_shared<InMemorySaver>()});
+  const Config thread{.thread_id = "1"};
+  const Value result = graph.invoke({{"messages", "hi"}}, thread);
+  graph.update_state(thread, {{"messages", HumanMessage{.content = "bye"}}});
+  const Value messages = graph.get_state(thread).values["messages"];
+  ASSERT_EQ(messages.size(), 3U);
+  for (const Value& message : messages) EXPECT_TRUE(message_id(message));
+  EXPECT_EQ(messages.slice(0, 2), result["messages"]);
+  EXPECT_EQ(graph.get_state(thread).values["messages"], messages);
+}
+
 TEST(Loop, ADroppedStreamCancelsItsRun) {
   std::atomic<int> runs{0};
   const CompiledGraph graph =

@@ -1,0 +1,68 @@
+// A graph with a store: what one thread learns about a user, another knows.
+#include <iostream>
+
+#include <clew/clew.hpp>
+
+using namespace clew;
+
+struct Chat {
+  Value messages = list();
+};
+CLEW_STATE(Chat, reduced(messages, add_messages))
+
+namespace {
+
+Value last(const Value& messages) { return messages[messages.size() - 1]; }
+
+// [snippet nodes]
+StoreNamespace memories_of(Runtime& runtime) {
+  return {runtime.config().configurable.get<std::string>("user_id"), "memories"};
+}
+
+void update_memory(const Chat& chat, Runtime& runtime) {
+  const std::string text = message_text(last(chat.messages));
+  if (text.find("I like") == std::string::npos) return;
+  runtime.store()->put(memories_of(runtime), "likes", {{"memory", text}});
+}
+
+Update call_model(const Chat& chat, Runtime& runtime) {
+  SearchOptions options{.query = message_text(last(chat.messages)), .limit = 3};
+  std::string info;
+  for (const SearchItem& memory : runtime.store()->search(memories_of(runtime), options)) {
+    info += memory.value.get<std::string>("memory");
+  }
+  // A model would be called with `info` here.
+  return Update{{"messages", AIMessage{.content = info.empty() ? "Hello" : "You said: " + info}}};
+}
+// [/snippet nodes]
+
+}  // namespace
+
+int main() {
+  // [snippet compile]
+  auto graph = StateGraph<Chat>()
+                   .add_node("update_memory", update_memory)
+                   .add_node("call_model", call_model)
+                   .add_edge(START, "update_memory")
+                   .add_edge("update_memory", "call_model")
+                   .compile({.checkpointer = std::make_shared<InMemorySaver>(),
+                             .store = std::make_shared<InMemoryStore>()});
+  // [/snippet compile]
+
+  // [snippet threads]
+  const auto say = [&graph](const std::string& text, const Config& config) {
+    Value input{{"messages", list({{{"role", "user"}, {"content", text}}})}};
+    for (const StreamEvent& event : graph.stream(input, config, {.modes = {StreamMode::updates}})) {
+      const Value& reply = event.data["call_model"]["messages"];
+      if (!reply.is_null()) std::cout << message_text(reply) << '\n';
+    }
+  };
+  Value user{{"user_id", "1"}};
+  say("hi", {.thread_id = "1", .configurable = user});                 // Hello
+  say("I like pizza", {.thread_id = "1", .configurable = user});       // You said: I like pizza
+  say("what do you know?", {.thread_id = "2", .configurable = user});  // You said: I like pizza
+
+  Value other{{"user_id", "2"}};
+  say("what do you know?", {.thread_id = "3", .configurable = other});  // Hello
+  // [/snippet threads]
+}
