@@ -33,7 +33,10 @@ struct Signal {
 class Simulation {
  public:
   explicit Simulation(const std::shared_ptr<const Graph>& graph)
-      : graph_(*graph), state_(graph), signals_(graph->nodes.size()), ran_(graph->nodes.size()) {}
+      : graph_(*graph),
+        state_(graph, nullptr),
+        signals_(graph->nodes.size()),
+        ran_(graph->nodes.size()) {}
 
   DryRun run() && {
     std::vector<Index> tasks = wake();
@@ -51,9 +54,7 @@ class Simulation {
   std::vector<Index> wake() {
     const pregel::Write input{graph_.channels[graph_.start_channel].key, object(),
                               graph_.start_channel};
-    pregel::TaskWrites writes;
-    writes.name = Value(pregel::kInput);
-    writes.writes = {&input, 1};
+    const auto writes = pregel::TaskWrites::of_input({&input, 1});
     return apply({&writes, 1});
   }
 
@@ -64,15 +65,14 @@ class Simulation {
     for (Index task : tasks) {
       writes.push_back(run_node(task));
       const Node& node = graph_.nodes[task];
-      results.push_back({node.key, writes.back(), node.triggers, true});
+      results.push_back({&node, node.key, writes.back(), true, true});
     }
     return apply(results);
   }
 
   // Applies the writes of a step; returns the nodes that run in the next.
   std::vector<Index> apply(std::span<const pregel::TaskWrites> writes) {
-    state_.apply(writes,
-                 [](const Value& last) { return Value(last.is_null() ? 1 : last.as_int() + 1); });
+    state_.apply(writes);
     std::vector<Index> woken;
     for (Index node = 0; node < graph_.nodes.size(); ++node) {
       if (state_.is_triggered(graph_.nodes[node])) woken.push_back(node);

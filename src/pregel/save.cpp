@@ -53,10 +53,17 @@ Value Loop::sanitized(const Write& write) const {
 
 void Loop::save_writes(std::string_view task_id, std::string_view task_path,
                        std::span<const Write> writes, const std::string& checkpoint_id) {
+  // The thread moved past the checkpoint: its other children are rebuilt from
+  // its writes to delta channels, and must not see new ones.
+  const bool has_children = is_superseded_ && checkpoint_id == loaded_id_;
   std::vector<ChannelWrite> stored;
   stored.reserve(writes.size());
   for (const Write& write : writes) {
     if (write.index != kUnknown && graph_->channels[write.index].channel->is_untracked()) continue;
+    if (has_children && write.index != kUnknown && graph_->channels[write.index].snapshots) {
+      stored.push_back({std::string(kNoWrites), {}});
+      continue;
+    }
     stored.push_back(
         {std::string(write.name()), graph_->has_untracked ? sanitized(write) : write.value});
   }
@@ -306,16 +313,18 @@ Value versions_seen_without_bumps(const Value& versions_seen) {
   return std::move(undone).build();
 }
 
-// Before the step's writes are applied: which delta channels must start anew,
-// and, under durability `exit`, what was written to them.
+// Once the step's writes are applied: which delta channels must start anew, and,
+// under durability `exit`, what was written to them.
 void Loop::note_step_deltas() {
   if (graph_->snapshot_channels.empty()) return;
   const auto is_delta = [this](const Write& write) {
     return write.index != kUnknown && graph_->channels[write.index].snapshots;
   };
+  // What a repeated step writes is not what is stored with its checkpoint.
+  const bool is_repeated = is_replaying_ && checkpoint_.id == loaded_id_;
   for (const auto& task : tasks_) {
     for (const Write& write : task->writes) {
-      if (is_delta(write) && overwritten(write.value)) force_snapshot(write.index);
+      if (is_delta(write) && (is_repeated || overwritten(write.value))) force_snapshot(write.index);
     }
   }
   std::erase_if(resume_loaded_, [this](const Pending& pending) {

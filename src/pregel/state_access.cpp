@@ -221,14 +221,20 @@ Config StateAccess::save(Loop& loop, const Base& base, std::string_view source,
 void StateAccess::store_writes(Loop& loop, const Base& base, const std::string& task_id,
                                const std::string& task_path, std::span<const Write> writes) const {
   if (!base.saved || writes.empty()) return;
-  if (base.is_first && base.is_superseded) {
+  const bool is_fork = base.is_first && base.is_superseded;
+  // What the task wrote itself stays; then these writes are not what is stored.
+  const auto& stored = base.saved->pending_writes;
+  const bool has_stored_writes =
+      std::any_of(stored.begin(), stored.end(),
+                  [&](const PendingWrite& write) { return write.task_id == task_id; });
+  if (is_fork || has_stored_writes) {
     for (const Write& write : writes) {
       if (write.index != kUnknown && graph_->channels[write.index].snapshots) {
         loop.force_snapshot(write.index);
       }
     }
-    return;
   }
+  if (is_fork) return;
   loop.save_writes(task_id, task_path, writes, base.saved->checkpoint.id);
 }
 
@@ -346,6 +352,7 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
   }
   std::vector<std::shared_ptr<TaskRun>> tasks;
   std::vector<std::string> task_ids;
+  std::vector<bool> replaces_task;
   for (std::size_t i = 0; i < updates.size(); ++i) {
     const StateUpdate& update = updates[i];
     if (update.as_node.empty() && updates.size() > 1) {
@@ -358,6 +365,7 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
     task->node = &graph_->nodes[node];
     task->name = name;
     std::vector<std::string>& ids = prepared[name];
+    replaces_task.push_back(!update.task_id.empty() || !ids.empty());
     if (!update.task_id.empty()) {
       task_ids.push_back(update.task_id);
     } else if (!ids.empty()) {
@@ -381,11 +389,20 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
         loop.force_snapshot(write.index);
       }
     }
-    store_writes(loop, base, task_ids[i],
-                 task_path_str(TaskPath::update(static_cast<std::int64_t>(i))), tasks[i]->writes);
     writes.push_back({tasks[i]->node, tasks[i]->node->key, tasks[i]->writes, false, true});
   }
+  const auto store = [&](bool in_place_of_tasks) {
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      if (replaces_task[i] != in_place_of_tasks) continue;
+      store_writes(loop, base, task_ids[i],
+                   task_path_str(TaskPath::update(static_cast<std::int64_t>(i))), tasks[i]->writes);
+    }
+  };
+  // As in LangGraph an update is on record even if it is refused. In the place of
+  // a task it must not be: the next run would take it for what the task wrote.
+  store(false);
   loop.state_.apply(writes);
+  store(true);
   return save(loop, base, "update", base.step + 1, base.step + 1, updated);
 }
 

@@ -230,6 +230,32 @@ TEST_P(CheckpointerSuite, PruneKeepsWhatDeltaChannelsAreRebuiltFrom) {
   EXPECT_EQ(saver_->list("t", "", {}).size(), 1U);
 }
 
+// With two delta channels, of which null ones have no value of their own.
+CheckpointPut two_deltas_put(int n, int parent, const Value& d, const Value& e) {
+  CheckpointPut made = make_put("t", n, parent, {{"d", d}, {"e", e}});
+  Value counters = object();
+  for (const char* channel : {"d", "e"}) {
+    if (!made.checkpoint.channel_values[channel].is_null()) continue;
+    made.checkpoint.channel_values = made.checkpoint.channel_values.erase(channel);
+    counters = counters.set(channel, list({1, 1}));
+  }
+  made.metadata = made.metadata.set("counters_since_delta_snapshot", counters);
+  return made;
+}
+
+TEST_P(CheckpointerSuite, PruneKeepsWhatKeptAncestorsAreRebuiltFrom) {
+  put(*saver_, two_deltas_put(1, 0, nullptr, nullptr));
+  put_writes(*saver_, "t", 1, {{"e", "e1"}}, "t1");
+  put(*saver_, two_deltas_put(2, 1, snapshot(list({"d2"})), nullptr));
+  put_writes(*saver_, "t", 2, {{"d", "d3"}}, "t1");
+  put(*saver_, two_deltas_put(3, 2, nullptr, snapshot(list({"e3"}))));
+  saver_->prune("t", {});
+  // 3 needs the `d` of 2, which is there to be asked for its `e`.
+  const std::string channel = "e";
+  const auto histories = saver_->get_delta_channel_history({"t", "", test_id(2)}, {&channel, 1});
+  EXPECT_EQ(render(histories.front()), R"(no seed writes="e1")");
+}
+
 TEST_P(CheckpointerSuite, PruneKeepsTheParentThatHoldsTheSendsOfAnOldLayout) {
   put_chain(*saver_, "t", 2);
   CheckpointPut old = make_put("t", 3, 2);

@@ -132,7 +132,8 @@ class Namespace {
   CheckpointTuple tuple(const CheckpointKey& place, const std::string& id, Record& record);
 
   Ids branch_ends() const;
-  void keep_delta_ancestors(const Record& record, Ids& kept) const;
+  void keep_delta_ancestors(Ids& kept) const;
+  Ids delta_ancestors(const Record& record) const;
 
   std::size_t ordinal_;
   Records records_;

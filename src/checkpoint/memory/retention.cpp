@@ -101,8 +101,8 @@ void Namespace::retain(Ids kept) {
     const auto parent = records_.find(record.parent_id);
     const bool has_parent = parent != records_.end() && parent->second.is_stored;
     if (record.v < kFirstLayoutWithSends && has_parent) kept.insert(parent->first);
-    if (has_deltas) keep_delta_ancestors(record, kept);
   }
+  if (has_deltas) keep_delta_ancestors(kept);
   if (kept.size() == checkpoint_count()) return;
 
   for (std::string_view id : kept) resolve(records_.find(id)->second);
@@ -119,9 +119,23 @@ void Namespace::retain(Ids kept) {
   for (const auto& [id, record] : records_) blobs_.add(record.new_versions, record.values);
 }
 
+// A checkpoint that is kept for another's sake can still be asked for, so it
+// needs its own ancestors too.
+void Namespace::keep_delta_ancestors(Ids& kept) const {
+  std::vector<std::string_view> unchecked(kept.begin(), kept.end());
+  while (!unchecked.empty()) {
+    const Record& record = *find(unchecked.back());
+    unchecked.pop_back();
+    for (std::string_view id : delta_ancestors(record)) {
+      if (kept.insert(id).second) unchecked.push_back(id);
+    }
+  }
+}
+
 // A delta channel has a version and no value: it is rebuilt from the nearest
 // ancestor that stores one and the writes on the way.
-void Namespace::keep_delta_ancestors(const Record& record, Ids& kept) const {
+Namespace::Ids Namespace::delta_ancestors(const Record& record) const {
+  Ids ancestors;
   for (auto [channel, version] : record.channel_versions.items()) {
     if (stored_value(record, channel)) continue;
     bool is_delta = record.metadata[kDeltaCounters].contains(channel);
@@ -138,8 +152,9 @@ void Namespace::keep_delta_ancestors(const Record& record, Ids& kept) const {
         break;
       }
     }
-    if (is_delta) kept.insert(path.begin(), path.end());
+    if (is_delta) ancestors.insert(path.begin(), path.end());
   }
+  return ancestors;
 }
 
 std::size_t Namespace::checkpoint_count() const {

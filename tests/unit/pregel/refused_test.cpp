@@ -1,0 +1,65 @@
+// Writes that a channel does not take leave the thread as it was.
+#include <gtest/gtest.h>
+
+#include <clew/clew.hpp>
+
+namespace clew {
+namespace {
+
+struct Pair {
+  std::string both;
+  std::vector<std::string> log;
+};
+CLEW_STATE(Pair, both, reduced(log, append))
+
+Config thread(Durability durability = Durability::async) {
+  Config config;
+  config.thread_id = "1";
+  config.durability = durability;
+  return config;
+}
+
+// Two nodes of a step that write the same channel, unless they are told not to.
+CompiledGraph contradicting_graph(const bool& agree) {
+  return StateGraph<Pair>()
+      .add_node("a", [](const Pair&) { return Update{{"both", "a"}, {"log", {"a"}}}; })
+      .add_node("b",
+                [&agree](const Pair&) {
+                  Update update{{"log", {"b"}}};
+                  if (!agree) update.set("both", "b");
+                  return update;
+                })
+      .add_edge(START, "a")
+      .add_edge(START, "b")
+      .compile({.checkpointer = std::make_shared<InMemorySaver>()});
+}
+
+TEST(Refused, AStepCanBeTriedAgainUnderEveryDurability) {
+  for (const Durability durability : {Durability::sync, Durability::async, Durability::exit}) {
+    const bool agree = false;
+    const CompiledGraph graph = contradicting_graph(agree);
+    EXPECT_THROW(graph.invoke({{"log", {"in"}}}, thread(durability)), InvalidUpdateError);
+    CompiledGraph::History history = graph.get_state_history(thread());
+    const StateSnapshot newest = *history.begin();
+    EXPECT_EQ(newest.next, (std::vector<std::string>{"a", "b"})) << Value(durability);
+    EXPECT_EQ(newest.values["log"], list({"in"})) << Value(durability);
+    // The step is still there, with what its tasks wrote.
+    EXPECT_THROW(graph.invoke(nullptr, thread(durability)), InvalidUpdateError);
+  }
+}
+
+TEST(Refused, AnUpdateDoesNotStandForATaskOfTheStep) {
+  const bool agree = true;
+  const CompiledGraph graph = contradicting_graph(agree);
+  Config stopped = thread();
+  stopped.interrupt_before = {"a", "b"};
+  graph.invoke({{"log", {"in"}}}, stopped);
+
+  const std::vector<StateUpdate> updates{{{{"both", "x"}}, "a", {}}, {{{"both", "y"}}, "b", {}}};
+  EXPECT_THROW(graph.bulk_update_state(thread(), {&updates, 1}), InvalidUpdateError);
+  EXPECT_EQ(graph.get_state(thread()).next, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(graph.invoke(nullptr, thread())["log"], list({"in", "a", "b"}));
+}
+
+}  // namespace
+}  // namespace clew
