@@ -9,7 +9,7 @@ class Cell:
     within its process; LangGraph does it once."""
 
     arguments: str
-    clew_repeat: int = 5
+    clew_repeat: int = 15
     most_rounds: int = 99
 
 
