@@ -6,7 +6,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Cell:
     """Arguments of one process on each side. Clew, which is done so much sooner, repeats the work
-    within its process; LangGraph does it once."""
+    within its process; LangGraph does it once, and not in every round where it takes long."""
 
     arguments: str
     clew_repeat: int = 15
