@@ -167,8 +167,8 @@ void Loop::force_pending(const std::vector<Pending>& writes) {
   }
 }
 
-// A branch that leaves an open step must not be rebuilt from what its tasks are
-// still going to write, in another run on the thread.
+// A branch that leaves an open step, or repeats it, must not be rebuilt from what
+// its tasks wrote, nor from what they still write in another run on the thread.
 void Loop::leave_step() {
   force_pending(pending_);
   if (graph_->snapshot_channels.empty() || prepare_tasks().empty()) return;

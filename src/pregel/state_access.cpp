@@ -222,7 +222,7 @@ void StateAccess::store_writes(Loop& loop, const Base& base, const std::string& 
                                const std::string& task_path, std::span<const Write> writes) const {
   if (!base.saved || writes.empty()) return;
   const bool is_fork = base.is_first && base.is_superseded;
-  // What the task wrote itself stays; then these writes are not what is stored.
+  // What the task wrote itself, or a refused update, stays what is stored.
   const auto& stored = base.saved->pending_writes;
   const bool has_stored_writes =
       std::any_of(stored.begin(), stored.end(),
