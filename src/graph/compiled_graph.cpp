@@ -4,6 +4,7 @@
 #include <deque>
 #include <latch>
 #include <mutex>
+#include <thread>
 
 #include <clew/errors.hpp>
 
@@ -228,7 +229,8 @@ class Stream::Queue {
     {
       const std::lock_guard lock(mutex_);
       events_.push_back(std::move(event));
-      changed_.notify_one();
+      last_event_ = Clock::now();
+      if (is_waited_for_) changed_.notify_one();
     }
     resume_awaiter();
   }
@@ -250,7 +252,7 @@ class Stream::Queue {
   }
   std::optional<StreamEvent> pop() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !events_.empty() || has_ended_; });
+    wait_for_event(lock);
     if (!events_.empty()) {
       StreamEvent event = std::move(events_.front());
       events_.pop_front();
@@ -283,9 +285,29 @@ class Stream::Queue {
     if (awaiter) executor_.post([awaiter] { awaiter.resume(); });
   }
 
+  // Waking a thread costs more than a quick step. While events come thick and
+  // fast they are looked for now and then; the last one is waited for.
+  void wait_for_event(std::unique_lock<std::mutex>& lock) {
+    constexpr std::chrono::microseconds kThick{100};
+    constexpr std::chrono::microseconds kNap{30};
+    const auto is_ready = [this] { return !events_.empty() || has_ended_; };
+    while (!is_ready() && Clock::now() - last_event_ < kThick) {
+      lock.unlock();
+      std::this_thread::sleep_for(kNap);
+      lock.lock();
+    }
+    is_waited_for_ = true;
+    changed_.wait(lock, is_ready);
+    is_waited_for_ = false;
+  }
+
+  using Clock = std::chrono::steady_clock;
+
   Executor& executor_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  Clock::time_point last_event_;
+  bool is_waited_for_ = false;
   std::coroutine_handle<> awaiter_;
   std::deque<StreamEvent> events_;
   bool has_ended_ = false;
