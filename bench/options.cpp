@@ -29,6 +29,7 @@ const Choices kWorkloads = {"W1",
                             "W9",
                             "sequential",
                             "react_agent",
+                            "react_graph",
                             "wide_state",
                             "fanout_to_subgraph"};
 
