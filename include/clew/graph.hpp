@@ -370,8 +370,9 @@ class StateGraph {
   }
 
   // Nodes that run one after the other.
-  template <class F, class... Rest>
-  StateGraph& add_sequence(std::pair<std::string, F> first, std::pair<std::string, Rest>... rest) {
+  //   graph.add_sequence(std::pair("clean", clean), std::pair("count", count));
+  template <class Name, class F, class... Names, class... Rest>
+  StateGraph& add_sequence(std::pair<Name, F> first, std::pair<Names, Rest>... rest) {
     std::string previous = first.first;
     add_node(first.first, std::move(first.second));
     ((add_node(rest.first, std::move(rest.second)), add_edge(previous, rest.first),

@@ -65,8 +65,19 @@ Value run_metadata(const Config& config) {
   return metadata;
 }
 
+void check_breakpoints(const Graph& graph, const std::vector<std::string>& nodes) {
+  for (const std::string& node : nodes) {
+    if (node != "*" && graph.find_node(node) == pregel::kUnknown) {
+      throw BadArgumentError("the run is to be interrupted at node '" + node +
+                             "', which the graph does not have");
+    }
+  }
+}
+
 Scope root_scope(const Graph& graph, const Config& config) {
   if (config.recursion_limit < 1) throw BadArgumentError("recursion_limit must be at least 1");
+  check_breakpoints(graph, config.interrupt_before);
+  check_breakpoints(graph, config.interrupt_after);
   Scope scope;
   scope.config = config;
   scope.checkpointer = root_checkpointer(graph);

@@ -10,6 +10,10 @@ namespace clew::pregel {
 namespace {
 
 [[noreturn]] void throw_bad_result(const Node& node, const Value& result) {
+  if (node.name == kStart) {
+    throw InvalidUpdateError("the input is " + result.type_name() +
+                             "; it must be an object from channel to value");
+  }
   throw InvalidUpdateError(
       "node '" + node.name + "' returned " + result.type_name() +
       "; return an object of updates, a Command, a list of Commands, or nothing");

@@ -183,5 +183,34 @@ TEST(Loop, ThreadIdIsAskedFor) {
   EXPECT_THROW(graph.invoke({{"n", 1}}), MissingThreadError);
 }
 
+std::string refusal(const CompiledGraph& graph, const Value& input, const Config& config) {
+  try {
+    graph.invoke(input, config);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Loop, BadArgumentsAreNamed) {
+  const CompiledGraph graph = chain_of_coroutines();
+  EXPECT_EQ(refusal(graph, {{"n", 1}}, {.interrupt_before = {"nobody"}}),
+            "the run is to be interrupted at node 'nobody', which the graph does not have");
+  EXPECT_EQ(refusal(graph, "five", {}),
+            "the input is string; it must be an object from channel to value");
+}
+
+TEST(Loop, ASequenceRunsInItsOrder) {
+  const auto add = [](int amount) {
+    return [amount](const Count& count) { return Update{{"n", count.n * 10 + amount}}; };
+  };
+  const CompiledGraph graph =
+      StateGraph<Count>()
+          .add_sequence(std::pair("one", add(1)), std::pair(std::string("two"), add(2)))
+          .add_edge(START, "one")
+          .compile();
+  EXPECT_EQ(graph.invoke({{"n", 0}})["n"], 12);
+}
+
 }  // namespace
 }  // namespace clew
