@@ -29,6 +29,7 @@ const Choices kWorkloads = {"W1",
                             "W9",
                             "sequential",
                             "react_agent",
+                            "react_graph",
                             "wide_state",
                             "fanout_to_subgraph"};
 
@@ -103,6 +104,8 @@ void expect_complete(const Options& options) {
     throw UsageError("the following arguments are required: workload");
   }
   if (options.repeat < 1) throw UsageError("argument --repeat: must be at least 1");
+  if (options.nodes < 1) throw UsageError("argument --nodes: must be at least 1");
+  if (options.channels < 1) throw UsageError("argument --channels: must be at least 1");
 }
 
 std::string metavar(const Option& option) {

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Cell:
     """Arguments of one process on each side. Clew, which is done so much sooner, repeats the work
-    within its process; LangGraph does it once."""
+    within its process; LangGraph does it once, and not in every round where it takes long."""
 
     arguments: str
-    clew_repeat: int = 5
+    clew_repeat: int = 15
     most_rounds: int = 99
 
 
@@ -33,11 +33,12 @@ CELLS = [
     Cell("W9 --backend memory", clew_repeat=1),
     Cell("sequential --backend none --n 1"),
     Cell("sequential --backend none --size 3000 --n 1", most_rounds=1),
-    Cell("react_agent --backend none"),
+    Cell("react_agent --backend none --n 1", most_rounds=1),
+    Cell("react_graph --backend none"),
     Cell("wide_state --backend none"),
     Cell("fanout_to_subgraph --backend none --n 1"),
     Cell("sequential --durability exit --n 1"),
-    Cell("react_agent --durability exit"),
+    Cell("react_graph --durability exit"),
     Cell("wide_state --durability exit"),
     Cell("fanout_to_subgraph --durability exit --n 1"),
 ]

@@ -106,13 +106,13 @@ void read_long_thread(Options options) {
     StateSnapshot state;
     for (int i = 0; i < 50; ++i) reading.measure([&] { state = graph.get_state(thread); });
     expect(state.values.get<int>("n") == kTicks, "W6: the state of the long thread");
-    std::vector<StateSnapshot> history;
+    std::size_t walked = 0;
     walking.measure([&] {
       for (const StateSnapshot& snapshot : graph.get_state_history(thread)) {
-        history.push_back(snapshot);
+        walked += snapshot.metadata.is_object() ? 1 : 0;
       }
     });
-    expect(history.size() == kCheckpoints, "W6: the history of the long thread");
+    expect(walked == kCheckpoints, "W6: the history of the long thread");
   });
   emit({.workload = "W6_loop998",
         .backend = options.backend,

@@ -20,6 +20,7 @@ constexpr std::array<Workload, 13> kWorkloads = {{
     {"W9", run_w9_concurrency, ""},
     {"sequential", run_sequential, ""},
     {"react_agent", run_react_agent, ""},
+    {"react_graph", run_react_graph, ""},
     {"wide_state", run_wide_state, ""},
     {"fanout_to_subgraph", run_fanout_to_subgraph, ""},
 }};

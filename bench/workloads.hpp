@@ -31,6 +31,7 @@ void run_w9_concurrency(const Options& options);
 
 void run_sequential(const Options& options);
 void run_react_agent(const Options& options);
+void run_react_graph(const Options& options);
 void run_wide_state(const Options& options);
 void run_fanout_to_subgraph(const Options& options);
 

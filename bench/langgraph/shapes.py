@@ -27,18 +27,56 @@ def sequential(size):
     return f"sequential_{length}", graph, {"messages": []}, length
 
 
-def react_agent(size):
-    from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-    from langgraph.graph import START, MessagesState, StateGraph
-    from langgraph.types import Send
+def react_replies(calls):
+    from langchain_core.messages import AIMessage
 
-    calls = size or 100
     replies = [
         AIMessage("", id=f"a{i}",
                   tool_calls=[{"name": "search", "args": {"query": hexstr(f"query{i}", 3600)}, "id": f"call{i}"}])
         for i in range(calls)
     ]
-    replies.append(AIMessage("answer" * 100, id="answer"))
+    return [*replies, AIMessage("answer" * 100, id="answer")]
+
+
+class ReactAgent:
+    """LangGraph's ready-made agent, as its own benchmark runs it."""
+
+    def __init__(self, calls):
+        self.calls = calls
+
+    def compile(self, checkpointer):
+        from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
+        from langchain_core.outputs import ChatGeneration, ChatResult
+        from langchain_core.tools import StructuredTool
+        from langgraph.prebuilt import create_react_agent
+
+        class Model(FakeMessagesListChatModel):
+            def bind_tools(self, tools, **_):
+                return self
+
+            def _generate(self, messages, *_, **__):
+                reply = self.responses[len(messages) // 2]
+                return ChatResult(generations=[ChatGeneration(message=reply)])
+
+        tool = StructuredTool.from_function(
+            lambda query: f"result for query: {query}" * 10, name="search", description="")
+        return create_react_agent(Model(responses=react_replies(self.calls)), [tool], checkpointer=checkpointer)
+
+
+def react_agent(size):
+    from langchain_core.messages import HumanMessage
+
+    calls = size or 100
+    return f"react_agent_{calls}x", ReactAgent(calls), {"messages": [HumanMessage("hi?")]}, 2 * calls + 1
+
+
+def react_graph(size):
+    from langchain_core.messages import HumanMessage, ToolMessage
+    from langgraph.graph import START, MessagesState, StateGraph
+    from langgraph.types import Send
+
+    calls = size or 100
+    replies = react_replies(calls)
 
     def agent(state: MessagesState):
         return {"messages": [replies[len(state["messages"]) // 2]]}
@@ -56,7 +94,7 @@ def react_agent(size):
     graph.add_edge(START, "agent")
     graph.add_conditional_edges("agent", call_tools, ["tools"])
     graph.add_edge("tools", "agent")
-    return f"react_agent_{calls}x", graph, {"messages": [HumanMessage("hi?")]}, 2 * calls + 1
+    return f"react_graph_{calls}x", graph, {"messages": [HumanMessage("hi?")]}, 2 * calls + 1
 
 
 def latest(_, update):
@@ -201,4 +239,4 @@ def fanout_to_subgraph(size):
     return f"fanout_to_subgraph_{len(subjects)}x", graph, {"subjects": subjects}, steps
 
 
-SHAPES = {shape.__name__: shape for shape in (sequential, react_agent, wide_state, fanout_to_subgraph)}
+SHAPES = {shape.__name__: shape for shape in (sequential, react_agent, react_graph, wide_state, fanout_to_subgraph)}

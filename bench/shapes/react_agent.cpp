@@ -63,12 +63,19 @@ StateGraph<State> make_agent(int calls) {
 
 }  // namespace
 
-void run_react_agent(const Options& options) {
+namespace {
+
+void run_agent(const Options& options, const std::string& name) {
   const int calls = options.size ? options.size : 100;
-  run_shape(options, {.name = "react_agent_" + std::to_string(calls) + "x",
+  run_shape(options, {.name = name + "_" + std::to_string(calls) + "x",
                       .graph = make_agent(calls).builder(),
                       .input = {{"messages", list({HumanMessage{.content = "hi?"}})}},
                       .steps = 2 * calls + 1});
 }
+
+}  // namespace
+
+void run_react_agent(const Options& options) { run_agent(options, "react_agent"); }
+void run_react_graph(const Options& options) { run_agent(options, "react_graph"); }
 
 }  // namespace clew::bench

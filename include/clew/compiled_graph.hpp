@@ -5,8 +5,9 @@
 //   Value result = graph.invoke({{"foo", ""}}, thread);
 //   for (const StateSnapshot& s : graph.get_state_history(thread)) std::cout << s << '\n';
 //
-// Calls block. Their async_ twins return a Task that does the same without
-// holding a thread while nodes wait.
+// Calls block. Their async_ twins are for coroutines: they return a Task that
+// does the same without holding the awaiting thread. Streams and histories are
+// awaited one element at a time, with their async_next().
 #pragma once
 
 #include <functional>
@@ -69,10 +70,13 @@ class CompiledGraph {
 
   // Runs all inputs, each with its config, at once; results in order.
   std::vector<Value> batch(std::span<const Value> inputs, std::span<const Config> configs) const;
+  Task<std::vector<Value>> async_batch(std::vector<Value> inputs,
+                                       std::vector<Config> configs) const;
 
   // The newest state of the thread, or that of config.checkpoint_id. With
   // `subgraphs`, also the states of the graphs that its tasks run.
   StateSnapshot get_state(const Config& config, bool subgraphs = false) const;
+  Task<StateSnapshot> async_get_state(Config config, bool subgraphs = false) const;
 
   // All states of the thread, newest first, each made when it is reached.
   class History;
@@ -81,9 +85,12 @@ class CompiledGraph {
   // Writes `values` as if `as_node` had returned them, and makes a checkpoint
   // of it; at an older checkpoint that is a fork. Returns its config.
   Config update_state(const Config& config, const Value& values, const AsNode& node = {}) const;
+  Task<Config> async_update_state(Config config, Value values, AsNode node = {}) const;
   // Several super-steps of several updates each.
   Config bulk_update_state(const Config& config,
                            std::span<const std::vector<StateUpdate>> supersteps) const;
+  Task<Config> async_bulk_update_state(Config config,
+                                       std::vector<std::vector<StateUpdate>> supersteps) const;
 
   // The subgraphs of this graph's nodes, by namespace; with `recurse` theirs too.
   std::vector<std::pair<std::string, CompiledGraph>> get_subgraphs(bool recurse = false) const;
@@ -126,13 +133,18 @@ class CompiledGraph::History {
     StateSnapshot snapshot_;
   };
 
-  explicit History(std::function<std::optional<StateSnapshot>()> next) : next_(std::move(next)) {}
+  History(std::function<std::optional<StateSnapshot>()> next, Executor& executor)
+      : next_(std::move(next)), executor_(&executor) {}
   Iterator begin() { return Iterator(this); }
   std::default_sentinel_t end() const { return {}; }
+
+  // The next snapshot, or nothing at the end. Not while the history is walked otherwise.
+  Task<std::optional<StateSnapshot>> async_next();
 
  private:
   friend class Iterator;
   std::function<std::optional<StateSnapshot>()> next_;
+  Executor* executor_;
 };
 
 }  // namespace clew

@@ -17,9 +17,11 @@
 #include <exception>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <clew/task.hpp>
 #include <clew/types.hpp>
 
 namespace clew {
@@ -72,6 +74,11 @@ class Stream {
 
   Iterator begin() { return Iterator(queue_.get()); }
   std::default_sentinel_t end() const { return {}; }
+
+  // The next event, or nothing at the end of the run; throws its error. For one
+  // coroutine at a time:
+  //   while (std::optional<StreamEvent> event = co_await stream.async_next()) ...
+  Task<std::optional<StreamEvent>> async_next();
 
  private:
   std::shared_ptr<Queue> queue_;

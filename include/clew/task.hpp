@@ -13,10 +13,12 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <coroutine>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -129,5 +131,71 @@ class Executor {
 // The executor of the process: threads appear as they are needed and rest when
 // they are not. It lives until the process ends.
 Executor& default_executor();
+
+namespace detail {
+
+// Set once, by whichever thread ends a task; another waits for it.
+class Ended {
+ public:
+  void set() {
+    const std::lock_guard lock(mutex_);
+    is_set_ = true;
+    changed_.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return is_set_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_set_ = false;
+};
+
+// A coroutine that nobody awaits: it starts at once and ends by itself.
+struct Detached {
+  struct promise_type {
+    Detached get_return_object() noexcept { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { std::terminate(); }
+  };
+};
+
+template <class T>
+Detached run_and_tell(Task<T>& task, std::optional<T>& result, std::exception_ptr& error,
+                      std::shared_ptr<Ended> ended) {
+  try {
+    T value = co_await std::move(task);
+    result.emplace(std::move(value));
+  } catch (...) {
+    error = std::current_exception();
+  }
+  ended->set();
+}
+
+inline Task<bool> with_result(Task<void> task) {
+  co_await std::move(task);
+  co_return true;
+}
+
+}  // namespace detail
+
+// Starts a task in this thread and waits for its end, for those that are not
+// coroutines themselves:
+//   Value result = wait(graph.async_invoke(input, thread));
+template <class T>
+T wait(Task<T> task) {
+  std::optional<T> result;
+  std::exception_ptr error;
+  const auto ended = std::make_shared<detail::Ended>();
+  detail::run_and_tell(task, result, error, ended);
+  ended->wait();
+  if (error) std::rethrow_exception(error);
+  return std::move(*result);
+}
+inline void wait(Task<void> task) { wait(detail::with_result(std::move(task))); }
 
 }  // namespace clew

@@ -4,6 +4,7 @@
 #include <deque>
 #include <latch>
 #include <mutex>
+#include <thread>
 
 #include <clew/errors.hpp>
 
@@ -136,6 +137,52 @@ Value CompiledGraph::invoke(const Value& input, Runtime& runtime) const {
   return std::make_shared<Loop>(graph_, task.loop.scope_for(task, *graph_), input)->run();
 }
 
+namespace {
+
+// Calls `function`, which may block, on a thread of the executor and resumes
+// its awaiter there.
+template <class F>
+class Elsewhere {
+ public:
+  using Result = std::invoke_result_t<F>;
+
+  Elsewhere(Executor& executor, F function) : executor_(executor), function_(std::move(function)) {}
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> awaiter) {
+    executor_.post([this, awaiter] {
+      try {
+        result_.emplace(function_());
+      } catch (...) {
+        error_ = std::current_exception();
+      }
+      awaiter.resume();
+    });
+  }
+  Result await_resume() {
+    if (error_) std::rethrow_exception(error_);
+    return std::move(*result_);
+  }
+
+ private:
+  Executor& executor_;
+  F function_;
+  std::optional<Result> result_;
+  std::exception_ptr error_;
+};
+
+Executor& executor_of(const Graph& graph) {
+  return graph.options.executor ? *graph.options.executor : default_executor();
+}
+
+template <class F>
+Task<std::invoke_result_t<F>> call_elsewhere(std::shared_ptr<const Graph> graph, F function) {
+  Elsewhere<F> call(executor_of(*graph), std::move(function));
+  auto result = co_await call;
+  co_return result;
+}
+
+}  // namespace
+
 std::vector<Value> CompiledGraph::batch(std::span<const Value> inputs,
                                         std::span<const Config> configs) const {
   if (inputs.size() != configs.size()) {
@@ -164,24 +211,48 @@ std::vector<Value> CompiledGraph::batch(std::span<const Value> inputs,
   return results;
 }
 
+Task<std::vector<Value>> CompiledGraph::async_batch(std::vector<Value> inputs,
+                                                    std::vector<Config> configs) const {
+  return call_elsewhere(graph_,
+                        [self = *this, inputs = std::move(inputs), configs = std::move(configs)] {
+                          return self.batch(inputs, configs);
+                        });
+}
+
 // Streams ---------------------------------------------------------------------
 
 class Stream::Queue {
  public:
+  explicit Queue(Executor& executor) : executor_(executor) {}
+
   void push(StreamEvent event) {
-    const std::lock_guard lock(mutex_);
-    events_.push_back(std::move(event));
-    changed_.notify_one();
+    {
+      const std::lock_guard lock(mutex_);
+      events_.push_back(std::move(event));
+      last_event_ = Clock::now();
+      if (is_waited_for_) changed_.notify_one();
+    }
+    resume_awaiter();
   }
   void end(std::exception_ptr error) {
+    {
+      const std::lock_guard lock(mutex_);
+      has_ended_ = true;
+      error_ = std::move(error);
+      changed_.notify_all();
+    }
+    resume_awaiter();
+  }
+  // Whether the awaiter is to be resumed later; otherwise pop() does not wait.
+  bool await(std::coroutine_handle<> awaiter) {
     const std::lock_guard lock(mutex_);
-    has_ended_ = true;
-    error_ = std::move(error);
-    changed_.notify_all();
+    if (!events_.empty() || has_ended_) return false;
+    awaiter_ = awaiter;
+    return true;
   }
   std::optional<StreamEvent> pop() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !events_.empty() || has_ended_; });
+    wait_for_event(lock);
     if (!events_.empty()) {
       StreamEvent event = std::move(events_.front());
       events_.pop_front();
@@ -204,8 +275,40 @@ class Stream::Queue {
   }
 
  private:
+  // Elsewhere, as the run that made the event holds locks and goes on.
+  void resume_awaiter() {
+    std::coroutine_handle<> awaiter;
+    {
+      const std::lock_guard lock(mutex_);
+      awaiter = std::exchange(awaiter_, nullptr);
+    }
+    if (awaiter) executor_.post([awaiter] { awaiter.resume(); });
+  }
+
+  // Waking a thread costs more than a quick step. While events come thick and
+  // fast they are looked for now and then; the last one is waited for.
+  void wait_for_event(std::unique_lock<std::mutex>& lock) {
+    constexpr std::chrono::microseconds kThick{100};
+    constexpr std::chrono::microseconds kNap{30};
+    const auto is_ready = [this] { return !events_.empty() || has_ended_; };
+    while (!is_ready() && Clock::now() - last_event_ < kThick) {
+      lock.unlock();
+      std::this_thread::sleep_for(kNap);
+      lock.lock();
+    }
+    is_waited_for_ = true;
+    changed_.wait(lock, is_ready);
+    is_waited_for_ = false;
+  }
+
+  using Clock = std::chrono::steady_clock;
+
+  Executor& executor_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  Clock::time_point last_event_;
+  bool is_waited_for_ = false;
+  std::coroutine_handle<> awaiter_;
   std::deque<StreamEvent> events_;
   bool has_ended_ = false;
   std::exception_ptr error_;
@@ -227,9 +330,22 @@ Stream::Iterator& Stream::Iterator::operator++() {
   return *this;
 }
 
+Task<std::optional<StreamEvent>> Stream::async_next() {
+  struct NextEvent {
+    Queue& queue;
+    bool await_ready() const noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<> awaiter) const { return queue.await(awaiter); }
+    std::optional<StreamEvent> await_resume() const { return queue.pop(); }
+  };
+  const std::shared_ptr<Queue> queue = queue_;
+  NextEvent next{*queue};
+  std::optional<StreamEvent> event = co_await next;
+  co_return event;
+}
+
 Stream CompiledGraph::stream(const Value& input, const Config& config,
                              StreamOptions options) const {
-  auto queue = std::make_shared<Stream::Queue>();
+  auto queue = std::make_shared<Stream::Queue>(executor_of(*graph_));
   Scope scope = root_scope(*graph_, config);
   scope.is_stream = true;
   scope.config.stop = queue->token(config.stop);
@@ -254,6 +370,12 @@ StateSnapshot CompiledGraph::get_state(const Config& config, bool subgraphs) con
       .snapshot(target.config, saved ? &*saved : nullptr, config.checkpoint_id.empty(), subgraphs);
 }
 
+Task<StateSnapshot> CompiledGraph::async_get_state(Config config, bool subgraphs) const {
+  return call_elsewhere(graph_, [self = *this, config = std::move(config), subgraphs] {
+    return self.get_state(config, subgraphs);
+  });
+}
+
 CompiledGraph::History CompiledGraph::get_state_history(const Config& config,
                                                         const HistoryOptions& options) const {
   const std::shared_ptr<Checkpointer> saver = state_checkpointer(*graph_, config);
@@ -269,20 +391,29 @@ CompiledGraph::History CompiledGraph::get_state_history(const Config& config,
   auto walk = std::make_shared<Walk>(Walk{StateAccess(target.graph, saver)});
   walk->list = {options.filter, options.before, std::nullopt};
   walk->left = options.limit;
-  return History([saver, target, walk]() -> std::optional<StateSnapshot> {
-    constexpr std::size_t kPage = 64;
-    if (walk->position == walk->page.size() && walk->has_more) {
-      walk->list.limit = walk->left ? std::min(kPage, *walk->left) : kPage;
-      walk->page = saver->list(target.config.thread_id, target.config.checkpoint_ns, walk->list);
-      walk->position = 0;
-      walk->has_more = walk->page.size() == *walk->list.limit && !walk->page.empty();
-      if (walk->left) *walk->left -= walk->page.size();
-      if (!walk->page.empty()) walk->list.before = walk->page.back().checkpoint.id;
-    }
-    if (walk->position == walk->page.size()) return std::nullopt;
-    const CheckpointTuple& saved = walk->page[walk->position++];
-    return walk->access.snapshot(target.config, &saved, false, false);
-  });
+  return History(
+      [saver, target, walk]() -> std::optional<StateSnapshot> {
+        constexpr std::size_t kPage = 64;
+        if (walk->position == walk->page.size() && walk->has_more) {
+          walk->list.limit = walk->left ? std::min(kPage, *walk->left) : kPage;
+          walk->page =
+              saver->list(target.config.thread_id, target.config.checkpoint_ns, walk->list);
+          walk->position = 0;
+          walk->has_more = walk->page.size() == *walk->list.limit && !walk->page.empty();
+          if (walk->left) *walk->left -= walk->page.size();
+          if (!walk->page.empty()) walk->list.before = walk->page.back().checkpoint.id;
+        }
+        if (walk->position == walk->page.size()) return std::nullopt;
+        const CheckpointTuple& saved = walk->page[walk->position++];
+        return walk->access.snapshot(target.config, &saved, false, false);
+      },
+      executor_of(*graph_));
+}
+
+Task<std::optional<StateSnapshot>> CompiledGraph::History::async_next() {
+  Elsewhere call(*executor_, next_);
+  std::optional<StateSnapshot> snapshot = co_await call;
+  co_return snapshot;
 }
 
 CompiledGraph::History::Iterator& CompiledGraph::History::Iterator::operator++() {
@@ -317,6 +448,20 @@ Config CompiledGraph::bulk_update_state(
     is_first = false;
   }
   return current;
+}
+
+Task<Config> CompiledGraph::async_update_state(Config config, Value values, AsNode node) const {
+  return call_elsewhere(
+      graph_, [self = *this, config = std::move(config), values = std::move(values),
+               node = std::move(node)] { return self.update_state(config, values, node); });
+}
+
+Task<Config> CompiledGraph::async_bulk_update_state(
+    Config config, std::vector<std::vector<StateUpdate>> supersteps) const {
+  return call_elsewhere(
+      graph_, [self = *this, config = std::move(config), supersteps = std::move(supersteps)] {
+        return self.bulk_update_state(config, supersteps);
+      });
 }
 
 // The graph -------------------------------------------------------------------

@@ -40,7 +40,8 @@ void Graph::finish() {
     info.managed = dynamic_cast<const ManagedValue*>(info.channel.get());
     info.history = dynamic_cast<const StoredAsHistory*>(info.channel.get());
     info.snapshots = dynamic_cast<const SnapshotChannel*>(info.channel.get());
-    if (info.channel->is_transient()) transient_channels.push_back(index);
+    info.is_transient = info.channel->is_transient();
+    if (info.is_transient) transient_channels.push_back(index);
     if (info.channel->is_deferred()) deferred_channels.push_back(index);
     if (info.snapshots) snapshot_channels.push_back(index);
     has_untracked = has_untracked || info.channel->is_untracked();

@@ -41,6 +41,7 @@ struct ChannelInfo {
   const ManagedValue* managed = nullptr;
   const StoredAsHistory* history = nullptr;
   const SnapshotChannel* snapshots = nullptr;
+  bool is_transient = false;
   std::vector<Index> triggers;    // nodes that it can trigger
   std::vector<Index> selections;  // those that contain it
 };

@@ -177,7 +177,6 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void commit(TaskRun& task, std::exception_ptr error);
   void task_done();
   void check_errors();
-  std::vector<Index> merge(std::span<const TaskWrites> writes);
   void end_step();
   std::vector<Index> apply_tasks();
   void check_cancelled() const;

@@ -14,17 +14,7 @@ namespace clew::pregel {
 namespace {
 
 // Starts a task without anyone waiting for it; it reports by itself when done.
-struct Detached {
-  struct promise_type {
-    Detached get_return_object() noexcept { return {}; }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_void() noexcept {}
-    void unhandled_exception() noexcept { std::terminate(); }
-  };
-};
-
-Detached run_detached(Task<void> task) { co_await std::move(task); }
+detail::Detached run_detached(Task<void> task) { co_await std::move(task); }
 
 std::chrono::nanoseconds backoff(const RetryPolicy& policy, int failures) {
   double milliseconds = static_cast<double>(policy.initial_interval.count());
@@ -391,16 +381,6 @@ void Loop::check_errors() {
   if (is_interrupted) throw interrupted;
 }
 
-// A step whose writes are refused leaves the state as it was: under durability
-// `exit` that is what will be saved, and the step can be tried again.
-std::vector<Index> Loop::merge(std::span<const TaskWrites> writes) {
-  if (!scope_.checkpointer || scope_.durability != Durability::exit) return state_.apply(writes);
-  ThreadState merged = state_;
-  std::vector<Index> updated = merged.apply(writes);
-  state_ = std::move(merged);
-  return updated;
-}
-
 // Merges what the tasks wrote, in their order, and shows the state if that is news.
 std::vector<Index> Loop::apply_tasks() {
   std::vector<TaskRun*> order;
@@ -412,7 +392,7 @@ std::vector<Index> Loop::apply_tasks() {
   std::vector<TaskWrites> writes;
   writes.reserve(order.size());
   for (TaskRun* task : order) writes.push_back(task->as_writes());
-  std::vector<Index> updated = merge(writes);
+  std::vector<Index> updated = state_.apply(writes);
   const bool is_visible = std::any_of(updated.begin(), updated.end(),
                                       [this](Index index) { return output_->contains(index); });
   if (is_visible && std::any_of(order.begin(), order.end(),

@@ -113,7 +113,7 @@ void Loop::put_writes(TaskRun& task, std::span<const Write> writes, bool cached)
 void Loop::keep_pending(TaskRun& task, std::span<const Write> writes) {
   has_written_.store(true, std::memory_order_relaxed);
   // Otherwise nobody is going to look at them.
-  if (!scope_.checkpointer && !scope_.sink) return;
+  if (!scope_.checkpointer) return;
   const Value id(task.id());
   const std::lock_guard lock(mutex_);
   if (scope_.durability == Durability::exit) written_tasks_.insert(task.id());

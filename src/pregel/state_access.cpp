@@ -40,7 +40,10 @@ Loop& StateAccess::reopen(const CheckpointTuple& saved) {
   if (!viewer_) viewer_ = open({}, nullptr);
   viewer_->scope_.config.thread_id = saved.key.thread_id;
   viewer_->scope_.config.checkpoint_ns = saved.key.checkpoint_ns;
-  viewer_->adopt(saved);
+  viewer_->checkpoint_.v = saved.checkpoint.v;
+  viewer_->checkpoint_.id = saved.checkpoint.id;
+  viewer_->metadata_ = saved.metadata;
+  viewer_->state_.load(saved);
   viewer_->stand_still();
   return *viewer_;
 }
@@ -77,9 +80,10 @@ StateSnapshot StateAccess::snapshot(const Config& config, const CheckpointTuple*
   Loop& loop = reopen(*saved);
   const std::vector<std::shared_ptr<TaskRun>> tasks = loop.prepare_tasks();
 
+  snapshot.tasks.reserve(tasks.size());
   for (const auto& task : tasks) {
     TaskOutcome outcome = task_outcome(*graph_, task->id(), saved->pending_writes);
-    SnapshotTask entry;
+    SnapshotTask& entry = snapshot.tasks.emplace_back();
     entry.id = task->id();
     entry.name = task->name;
     entry.path = task->path();
@@ -100,7 +104,6 @@ StateSnapshot StateAccess::snapshot(const Config& config, const CheckpointTuple*
     if (live && outcome.is_finished) task->writes = std::move(outcome.writes);
     snapshot.interrupts.insert(snapshot.interrupts.end(), entry.interrupts.begin(),
                                entry.interrupts.end());
-    snapshot.tasks.push_back(std::move(entry));
     if (task->writes.empty()) snapshot.next.push_back(task->name);
   }
 

@@ -7,6 +7,7 @@
 namespace clew::pregel {
 
 Value folded_writes(const std::vector<std::pair<std::string_view, Value>>& writes) {
+  if (writes.size() == 1) return object({{writes[0].first, writes[0].second}});
   Value folded = object();
   for (const auto& [channel, value] : writes) {
     const Value* earlier = folded.find(channel);
@@ -29,6 +30,7 @@ Value outcome_result(const Graph& graph, const std::vector<Write>& writes) {
   }
   const Selection& stream = graph.selections[graph.stream];
   std::vector<std::pair<std::string_view, Value>> shown;
+  shown.reserve(writes.size());
   for (const Write& write : writes) {
     if (stream.contains(write.index)) shown.emplace_back(write.name(), write.value);
   }
@@ -42,6 +44,7 @@ Value outcome_result(const Graph& graph, const std::vector<Write>& writes) {
 TaskOutcome task_outcome(const Graph& graph, std::string_view task_id,
                          const std::vector<PendingWrite>& pending) {
   TaskOutcome outcome;
+  outcome.writes.reserve(4);
   for (const PendingWrite& write : pending) {
     if (write.task_id != task_id) continue;
     if (write.channel == kInterrupt) {

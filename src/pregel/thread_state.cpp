@@ -15,7 +15,8 @@ ThreadState::ThreadState(std::shared_ptr<const Graph> graph, Checkpointer* saver
       versions_(graph_->channels.size()),
       seen_(graph_->trigger_count),
       views_(graph_->selections.size()),
-      pending_(graph_->channels.size()) {
+      pending_(graph_->channels.size()),
+      is_staged_(graph_->channels.size()) {
   clear();
 }
 
@@ -30,6 +31,7 @@ void ThreadState::clear() {
   version_object_ = object();
   moved_.clear();
   for (View& view : views_) view = {};
+  transients_.clear();
 }
 
 void ThreadState::load(const CheckpointTuple& saved) {
@@ -57,6 +59,9 @@ void ThreadState::load(const CheckpointTuple& saved) {
     if (index != kUnknown && versions_[index].is_null()) {
       channels_[index] = info(index).channel->load(stored);
     }
+  }
+  for (Index index : graph_->transient_channels) {
+    if (is_available(index)) transients_.push_back(index);
   }
   if (rebuilt.empty() || !saver_) return;
   const auto histories = saver_->get_delta_channel_history(saved.key, rebuilt_names);

@@ -95,7 +95,26 @@ class ThreadState {
 
   const ChannelInfo& info(Index index) const { return graph_->channels[index]; }
   void clear();
+  // A channel as a step leaves it.
+  struct Staged {
+    Index channel;
+    ChannelState state;
+    bool has_new_value;
+  };
+  // Empties the scratch of apply(), also when a channel refuses its writes.
+  class ScratchGuard {
+   public:
+    explicit ScratchGuard(ThreadState& state) : state_(state) {}
+    ~ScratchGuard();
+
+   private:
+    ThreadState& state_;
+  };
+
   std::vector<Index> apply(std::span<const TaskWrites> tasks, const Value& version);
+  void stage_changes(std::span<const TaskWrites> tasks);
+  void note_change(Index index, const Value& version, std::vector<Index>* updated);
+  void pass_step(const Value& version, std::vector<Index>& updated);
   void set_version(Index index, const Value& version);
   void mark_stale(Index index);
   Value build_view(const Selection& selection) const;
@@ -121,9 +140,13 @@ class ThreadState {
 
   std::vector<View> views_;
 
+  std::vector<Index> transients_;  // those of the channels that hold something
+
   // Scratch of apply(), kept to avoid allocating in every step.
   std::vector<std::vector<Value>> pending_;
   std::vector<Index> pending_channels_;
+  std::vector<Staged> staged_;
+  std::vector<bool> is_staged_;
 };
 
 }  // namespace clew::pregel

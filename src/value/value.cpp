@@ -412,7 +412,7 @@ Value Value::concat(const Value& list) const {
   if (list.empty() && !is_null()) return *this;
   if (elements.size == 0 && list.is_list()) return list;
   detail::VectorEditor editor(elements, list.size());
-  for (const Value& element : list) editor.push_back(element);
+  editor.append(list_vector(list));
   return detail::vector_value(Kind::list, std::move(editor).finish());
 }
 

@@ -27,14 +27,14 @@ void append_to_leaf(Leaf* leaf, Value element) {
   ++leaf->count;
 }
 
-// A chain of single-child branches from `level` down to `leaf`.
-Ref<const Node> new_path(unsigned level, const Node* leaf) {
-  Ref<const Node> node = Ref<const Node>::share(leaf);
-  for (unsigned l = 1; l <= level; ++l) {
-    const Node* child = node.get();
-    node = Ref<const Node>::share(make_branch(l, {&child, 1}).get());
+// A chain of single-child branches from `level` down to one that holds `leaves`.
+Ref<const Branch> new_path(unsigned level, std::span<const Node* const> leaves) {
+  Ref<const Branch> branch = make_branch(1, leaves);
+  for (unsigned l = 2; l <= level; ++l) {
+    const Node* child = branch.get();
+    branch = make_branch(l, {&child, 1});
   }
-  return node;
+  return branch;
 }
 
 // A copy of `branch` with one child replaced or appended.
@@ -46,14 +46,23 @@ Ref<const Branch> with_child(const Branch* branch, std::size_t position, const N
                      {children, std::max<std::size_t>(branch->count, position + 1)});
 }
 
-Ref<const Branch> insert_leaf(const Branch* branch, std::size_t leaf_index, const Node* leaf) {
+// A copy of `branch` with leaves added from `leaf_index` on, all below the same
+// branch of the lowest level.
+Ref<const Branch> insert_leaves(const Branch* branch, std::size_t leaf_index,
+                                std::span<const Node* const> leaves) {
   const unsigned level = branch->detail;
   const std::size_t position = child_position(leaf_index, level);
-  if (level == 1) return with_child(branch, position, leaf);
-  if (position == branch->count)
-    return with_child(branch, position, new_path(level - 1, leaf).get());
+  if (level == 1) {
+    const Node* children[kWidth];
+    std::copy_n(branch->children(), position, children);
+    std::copy(leaves.begin(), leaves.end(), children + position);
+    return make_branch(1, {children, position + leaves.size()});
+  }
+  if (position == branch->count) {
+    return with_child(branch, position, new_path(level - 1, leaves).get());
+  }
   const auto* child = static_cast<const Branch*>(branch->children()[position]);
-  return with_child(branch, position, insert_leaf(child, leaf_index, leaf).get());
+  return with_child(branch, position, insert_leaves(child, leaf_index, leaves).get());
 }
 
 Ref<const Branch> replace_leaf(const Branch* branch, std::size_t leaf_index, const Node* leaf) {
@@ -127,15 +136,20 @@ VectorEditor::VectorEditor(const Vector& base, std::size_t expected)
   tail_ = copy_leaf(base.tail.get(), round_capacity(base.tail->count + expected));
 }
 
-void VectorEditor::push_back(Value element) {
+// Room in the tail for one more element, or for `expected` if that many fit.
+void VectorEditor::make_room(std::size_t expected) {
   if (!tail_) {
-    tail_ = make_leaf(round_capacity(1));
+    tail_ = make_leaf(round_capacity(expected));
   } else if (tail_->count == kWidth) {
     push_tail_into_tree();
     tail_ = make_leaf(kWidth);
   } else if (tail_->count == tail_->detail) {
-    tail_ = copy_leaf(tail_.get(), round_capacity(tail_->count + 1U));
+    tail_ = copy_leaf(tail_.get(), round_capacity(tail_->count + expected));
   }
+}
+
+void VectorEditor::push_back(Value element) {
+  make_room(1);
   append_to_leaf(tail_.get(), std::move(element));
   ++size_;
 }
@@ -147,21 +161,56 @@ void VectorEditor::push_leaf(const Leaf* leaf) {
   size_ += leaf->count;
 }
 
-void VectorEditor::push_tail_into_tree() {
-  const std::size_t leaf_index = (size_ >> kWidthBits) - 1;
-  if (!root_) {
-    const Node* first = tail_.get();
-    root_ = make_branch(1, {&first, 1});
-  } else if (leaf_index == leaves_below(root_->detail)) {
-    const Ref<const Node> path = new_path(root_->detail, tail_.get());
-    const Node* children[] = {root_.get(), path.get()};
-    root_ = make_branch(root_->detail + 1U, children);
-  } else {
-    root_ = insert_leaf(root_.get(), leaf_index, tail_.get());
+void VectorEditor::append(const Vector& elements) {
+  for (std::size_t i = 0; i < elements.size;) {
+    const Leaf* leaf = elements.leaf_for(i);
+    const std::size_t offset = i & kMask;
+    append(std::span(leaf->items() + offset, leaf->count - offset));
+    i += leaf->count - offset;
   }
 }
 
+void VectorEditor::append(std::span<const Value> elements) {
+  while (!elements.empty()) {
+    make_room(elements.size());
+    const std::size_t room = static_cast<std::size_t>(tail_->detail) - tail_->count;
+    const std::size_t taken = std::min(room, elements.size());
+    std::uninitialized_copy_n(elements.begin(), taken, tail_->items() + tail_->count);
+    tail_->count = static_cast<std::uint16_t>(tail_->count + taken);
+    size_ += taken;
+    elements = elements.subspan(taken);
+  }
+}
+
+// Leaves enter the tree a whole branch at a time.
+void VectorEditor::push_tail_into_tree() {
+  full_leaves_.push_back(std::move(tail_));
+  if (((size_ >> kWidthBits) & kMask) == 0) flush_leaves();
+}
+
+void VectorEditor::flush_leaves() {
+  if (full_leaves_.empty()) return;
+  const Node* leaves[kWidth];
+  std::transform(full_leaves_.begin(), full_leaves_.end(), leaves,
+                 [](const Ref<Leaf>& leaf) { return leaf.get(); });
+  const std::span<const Node* const> added(leaves, full_leaves_.size());
+  // The tail, if there is one again, is not in the tree.
+  const std::size_t in_tree = (size_ - (tail_ ? tail_->count : 0)) >> kWidthBits;
+  const std::size_t leaf_index = in_tree - added.size();
+  if (!root_) {
+    root_ = make_branch(1, added);
+  } else if (leaf_index == leaves_below(root_->detail)) {
+    const Ref<const Branch> path = new_path(root_->detail, added);
+    const Node* children[] = {root_.get(), path.get()};
+    root_ = make_branch(root_->detail + 1U, children);
+  } else {
+    root_ = insert_leaves(root_.get(), leaf_index, added);
+  }
+  full_leaves_.clear();
+}
+
 Vector VectorEditor::finish() && {
+  flush_leaves();
   return {size_, std::move(root_), Ref<const Leaf>::adopt(std::move(tail_).take())};
 }
 

@@ -4,6 +4,9 @@
 // tree, only the tail.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "value/node.hpp"
 
 namespace clew::detail {
@@ -35,16 +38,21 @@ class VectorEditor {
   explicit VectorEditor(const Vector& base, std::size_t expected = 1);
 
   void push_back(Value element);
+  void append(const Vector& elements);
   // Adds a whole leaf of 32 without copying; only where the size is a multiple of 32.
   void push_leaf(const Leaf* leaf);
   std::size_t size() const { return size_; }
   Vector finish() &&;
 
  private:
+  void append(std::span<const Value> elements);
+  void make_room(std::size_t expected);
   void push_tail_into_tree();
+  void flush_leaves();
 
   std::size_t size_ = 0;
   Ref<const Branch> root_;
+  std::vector<Ref<Leaf>> full_leaves_;  // behind what is in the tree
   Ref<Leaf> tail_;
 };
 
