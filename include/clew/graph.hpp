@@ -167,17 +167,20 @@ class GraphBuilder {
 namespace detail {
 
 template <class F>
-struct FunctionTraits : FunctionTraits<decltype(&F::operator())> {};
-template <class R, class C, class First, class... Rest>
-struct FunctionTraits<R (C::*)(First, Rest...) const> {
+struct FunctionTraits {};
+template <class F>
+  requires requires { &F::operator(); }
+struct FunctionTraits<F> : FunctionTraits<decltype(&F::operator())> {};
+template <class R, class C, class First, class... Rest, bool kNoexcept>
+struct FunctionTraits<R (C::*)(First, Rest...) const noexcept(kNoexcept)> {
   using Input = std::remove_cvref_t<First>;
 };
-template <class R, class C, class First, class... Rest>
-struct FunctionTraits<R (C::*)(First, Rest...)> {
+template <class R, class C, class First, class... Rest, bool kNoexcept>
+struct FunctionTraits<R (C::*)(First, Rest...) noexcept(kNoexcept)> {
   using Input = std::remove_cvref_t<First>;
 };
-template <class R, class First, class... Rest>
-struct FunctionTraits<R (*)(First, Rest...)> {
+template <class R, class First, class... Rest, bool kNoexcept>
+struct FunctionTraits<R (*)(First, Rest...) noexcept(kNoexcept)> {
   using Input = std::remove_cvref_t<First>;
 };
 
@@ -196,6 +199,12 @@ template <class T>
 inline constexpr bool kIsTask = false;
 template <class T>
 inline constexpr bool kIsTask<Task<T>> = true;
+
+// Nothing, what has a Value, or a Task of these.
+template <class T>
+inline constexpr bool kIsReturnable = std::is_void_v<T> || std::constructible_from<Value, T>;
+template <class T>
+inline constexpr bool kIsReturnable<Task<T>> = kIsReturnable<T>;
 
 template <class F, class In>
 concept TakesRuntime = std::invocable<F&, const In&, Runtime&>;
@@ -238,33 +247,55 @@ Task<Value> run_coroutine(F function, Value raw, Runtime& runtime) {
   }
 }
 
+// A function of the wrong form gets one error, from the static_assert of whoever
+// takes it; it then has no body, so that no others follow.
 template <class F, class In>
 NodeBody make_node_body(F function) {
-  using Result = NodeResult<F, In>;
   NodeBody body;
-  if constexpr (kIsTask<Result>) {
-    body.coroutine = [function](Value raw, Runtime& runtime) {
-      return run_coroutine<F, In>(function, std::move(raw), runtime);
-    };
-  } else {
-    body.function = [function](const Value& raw, Runtime& runtime) mutable -> Value {
-      if constexpr (std::is_void_v<Result>) {
-        call_node(function, read_input<In>(raw), runtime);
-        return {};
-      } else {
-        return Value(call_node(function, read_input<In>(raw), runtime));
-      }
-    };
+  if constexpr (NodeCallable<F, In>) {
+    using Result = NodeResult<F, In>;
+    static_assert(kIsReturnable<Result>,
+                  "a node or task returns an Update, a struct, a Command, a std::vector of "
+                  "Commands, anything else that converts to a clew::Value, or nothing; or a Task "
+                  "of these");
+    if constexpr (!kIsReturnable<Result>) {
+      return body;
+    } else if constexpr (kIsTask<Result>) {
+      body.coroutine = [function](Value raw, Runtime& runtime) {
+        return run_coroutine<F, In>(function, std::move(raw), runtime);
+      };
+    } else {
+      body.function = [function](const Value& raw, Runtime& runtime) mutable -> Value {
+        if constexpr (std::is_void_v<Result>) {
+          call_node(function, read_input<In>(raw), runtime);
+          return {};
+        } else {
+          return Value(call_node(function, read_input<In>(raw), runtime));
+        }
+      };
+    }
   }
   return body;
 }
 
 template <class F, class In>
+concept RouterCallable = NodeCallable<F, In> && !std::is_void_v<NodeResult<F, In>> &&
+                         std::constructible_from<Value, NodeResult<F, In>>;
+
+template <class F, class In>
 RouterBody make_router(F function) {
-  return [function](const Value& raw, Runtime& runtime) mutable -> Value {
-    return Value(call_node(function, read_input<In>(raw), runtime));
-  };
+  if constexpr (RouterCallable<F, In>) {
+    return [function](const Value& raw, Runtime& runtime) mutable -> Value {
+      return Value(call_node(function, read_input<In>(raw), runtime));
+    };
+  } else {
+    return {};
+  }
 }
+
+// What a node or router may take.
+template <class In>
+concept NodeInput = std::same_as<In, Value> || HasSchema<In>;
 
 ChannelPtr channel_of(const Field& field);
 
@@ -322,12 +353,17 @@ class StateGraph {
       static_assert(detail::NodeCallable<F, In>,
                     "a node is a function of the state, or of the state and a Runtime&: "
                     "[](const State& state, Runtime& runtime) { return Update{...}; }");
-      if constexpr (!std::same_as<In, State> && !std::same_as<In, Value>) {
-        use_fields<In>(false);
-        if (options.reads.empty()) options.reads = detail::field_list<In>();
+      static_assert(detail::NodeInput<In>,
+                    "a node takes the state, a struct with some of its fields, or a clew::Value; "
+                    "write CLEW_STATE(T, fields...) after the struct");
+      if constexpr (detail::NodeInput<In>) {
+        if constexpr (!std::same_as<In, State> && !std::same_as<In, Value>) {
+          use_fields<In>(false);
+          if (options.reads.empty()) options.reads = detail::field_list<In>();
+        }
+        builder_.add_node(std::move(name), detail::make_node_body<F, In>(std::move(function)),
+                          std::move(options));
       }
-      builder_.add_node(std::move(name), detail::make_node_body<F, In>(std::move(function)),
-                        std::move(options));
     }
     return *this;
   }
@@ -354,18 +390,23 @@ class StateGraph {
       std::string from, F router,
       std::optional<std::map<std::string, std::string>> path_map = std::nullopt) {
     using In = typename detail::InputOf<F, State>::Type;
-    static_assert(detail::NodeCallable<F, In>,
+    static_assert(detail::RouterCallable<F, In>,
                   "a router is a function of the state, or of the state and a Runtime&, that "
                   "returns a node's name, a Send, or a std::vector of these");
-    GraphBuilder::Branch branch;
-    branch.from = std::move(from);
-    branch.router = detail::make_router<F, In>(std::move(router));
-    branch.path_map = std::move(path_map);
-    if constexpr (!std::same_as<In, State> && !std::same_as<In, Value>) {
-      use_fields<In>(false);
-      branch.reads = detail::field_list<In>();
+    static_assert(detail::NodeInput<In>,
+                  "a router takes the state, a struct with some of its fields, or a clew::Value; "
+                  "write CLEW_STATE(T, fields...) after the struct");
+    if constexpr (detail::NodeInput<In>) {
+      GraphBuilder::Branch branch;
+      branch.from = std::move(from);
+      branch.router = detail::make_router<F, In>(std::move(router));
+      branch.path_map = std::move(path_map);
+      if constexpr (!std::same_as<In, State> && !std::same_as<In, Value>) {
+        use_fields<In>(false);
+        branch.reads = detail::field_list<In>();
+      }
+      builder_.add_branch(std::move(branch));
     }
-    builder_.add_branch(std::move(branch));
     return *this;
   }
 

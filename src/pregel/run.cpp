@@ -42,12 +42,13 @@ class TimeLimit {
     const std::function<void()> ask = [stop] { stop->request_stop(); };
     task.attempt_stop = stop;
     run_stopped_.emplace(task.loop.scope().config.stop, ask);
-    task.loop.executor().post_after(*limit_, ask);
+    // First the time: a node that ends when it is asked to must be late.
     begin_ = std::chrono::steady_clock::now();
+    task.loop.executor().post_after(*limit_, ask);
   }
 
   void check() const {
-    if (!limit_ || std::chrono::steady_clock::now() - begin_ <= *limit_) return;
+    if (!limit_ || std::chrono::steady_clock::now() - begin_ < *limit_) return;
     throw NodeTimeout("node '" + task_.name + "' took longer than " +
                       std::to_string(limit_->count()) + " ms");
   }

@@ -1,0 +1,165 @@
+// When things are stored, and what happens if they cannot be.
+#include <atomic>
+#include <functional>
+#include <mutex>
+
+#include <gtest/gtest.h>
+
+#include <clew/clew.hpp>
+
+namespace clew {
+namespace {
+
+// Keeps what it is given in memory, but behaves like a disk that may fail.
+class DiskLikeSaver final : public Checkpointer {
+ public:
+  // Called before each write, with its number; may throw.
+  std::function<void(int)> before_write = [](int) {};
+  std::atomic<int> writes{0};
+
+  void put(std::span<const CheckpointPut> puts) override {
+    before_write(writes++);
+    memory_.put(puts);
+  }
+  void put_writes(const CheckpointKey& key, std::span<const ChannelWrite> channel_writes,
+                  std::string_view task_id, std::string_view task_path) override {
+    before_write(writes++);
+    memory_.put_writes(key, channel_writes, task_id, task_path);
+  }
+
+  std::optional<CheckpointTuple> get_tuple(const CheckpointKey& key) override {
+    return memory_.get_tuple(key);
+  }
+  std::vector<CheckpointTuple> list(std::string_view thread_id,
+                                    std::optional<std::string_view> checkpoint_ns,
+                                    const ListOptions& options) override {
+    return memory_.list(thread_id, checkpoint_ns, options);
+  }
+  void delete_thread(std::string_view thread_id) override { memory_.delete_thread(thread_id); }
+  void copy_thread(std::string_view source, std::string_view target) override {
+    memory_.copy_thread(source, target);
+  }
+  void prune(std::string_view thread_id, const PruneOptions& options) override {
+    memory_.prune(thread_id, options);
+  }
+  void delete_for_runs(std::span<const std::string> run_ids) override {
+    memory_.delete_for_runs(run_ids);
+  }
+  std::vector<ThreadInfo> list_threads(const ThreadQuery& query) override {
+    return memory_.list_threads(query);
+  }
+  ThreadSize thread_size(std::string_view thread_id) override {
+    return memory_.thread_size(thread_id);
+  }
+
+ private:
+  InMemorySaver memory_;
+};
+
+class DiskFull : public Error {
+ public:
+  using Error::Error;
+};
+
+struct State {
+  std::vector<std::string> log;
+};
+CLEW_STATE(State, reduced(log, append))
+
+Config thread(Durability durability) {
+  Config config;
+  config.thread_id = "1";
+  config.durability = durability;
+  return config;
+}
+
+// a and b, then c; each says when it runs.
+CompiledGraph diamond(
+    std::shared_ptr<Checkpointer> saver,
+    std::function<void(const std::string&)> on_run = [](const std::string&) {}) {
+  StateGraph<State> graph;
+  for (const std::string name : {"a", "b", "c"}) {
+    graph.add_node(name, [name, on_run](const State&) {
+      on_run(name);
+      return Update{{"log", {name}}};
+    });
+  }
+  return graph.add_edge(START, "a")
+      .add_edge(START, "b")
+      .add_edge({"a", "b"}, "c")
+      .compile({.checkpointer = std::move(saver)});
+}
+
+std::vector<Value> stored_steps(const CompiledGraph& graph) {
+  std::vector<Value> steps;
+  for (const StateSnapshot& snapshot : graph.get_state_history(thread(Durability::sync))) {
+    steps.push_back(snapshot.metadata["step"]);
+  }
+  return steps;
+}
+
+TEST(Durability, UnderSyncAStepIsStoredBeforeTheNextBegins) {
+  const auto saver = std::make_shared<DiskLikeSaver>();
+  std::optional<CheckpointTuple> newest;
+  const CompiledGraph graph = diamond(saver, [&](const std::string& name) {
+    if (name == "c") newest = saver->get_tuple({"1"});
+  });
+  graph.invoke(object(), thread(Durability::sync));
+  ASSERT_TRUE(newest);
+  EXPECT_EQ(newest->checkpoint.channel_values["log"], list({"a", "b"}));
+}
+
+TEST(Durability, UnderAsyncAStepIsStoredWhileTheNextRuns) {
+  const auto saver = std::make_shared<DiskLikeSaver>();
+  std::mutex disk;
+  saver->before_write = [&](int) { const std::lock_guard waits_here(disk); };
+  std::unique_lock busy(disk);
+  const CompiledGraph graph = diamond(saver, [&](const std::string& name) {
+    if (name == "c") busy.unlock();  // the run got here although nothing could be stored
+  });
+  graph.invoke(object(), thread(Durability::async));
+  EXPECT_EQ(stored_steps(graph), (std::vector<Value>{2, 1, 0, -1}));  // all of it, on return
+}
+
+TEST(Durability, UnderExitOnlyTheEndIsStored) {
+  const auto saver = std::make_shared<DiskLikeSaver>();
+  int when_c_ran = -1;
+  const CompiledGraph graph = diamond(saver, [&](const std::string& name) {
+    if (name == "c") when_c_ran = saver->writes;
+  });
+  graph.invoke(object(), thread(Durability::exit));
+  EXPECT_EQ(when_c_ran, 0);
+  EXPECT_EQ(saver->writes, 1);
+  EXPECT_EQ(stored_steps(graph), std::vector<Value>{2});
+}
+
+// Whichever write fails, the caller learns of it, and a later run brings the
+// thread to the same end.
+TEST(Durability, AThreadSurvivesEachWriteThatFails) {
+  for (const Durability durability : {Durability::sync, Durability::async, Durability::exit}) {
+    for (int failing = 0;; ++failing) {
+      const auto saver = std::make_shared<DiskLikeSaver>();
+      saver->before_write = [&](int number) {
+        if (number == failing) throw DiskFull("write " + std::to_string(number));
+      };
+      const CompiledGraph graph = diamond(saver);
+      bool has_failed = false;
+      try {
+        graph.invoke({{"log", {"in"}}}, thread(durability));
+      } catch (const DiskFull&) {
+        has_failed = true;
+      }
+      const bool is_past_the_last = failing >= saver->writes;
+      EXPECT_NE(has_failed, is_past_the_last) << Value(durability) << failing;
+      if (is_past_the_last) break;
+
+      const bool has_begun = saver->get_tuple({"1"}).has_value();
+      const Value input = has_begun ? Value() : Value{{"log", {"in"}}};
+      EXPECT_EQ(graph.invoke(input, thread(durability))["log"], list({"in", "a", "b", "c"}))
+          << Value(durability) << failing;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace clew

@@ -1,0 +1,124 @@
+// How the tasks of a step share threads, and what is left of a step that is cut short.
+#include <atomic>
+#include <chrono>
+#include <latch>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include <clew/clew.hpp>
+
+namespace clew {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct State {
+  std::vector<std::string> log;
+};
+CLEW_STATE(State, reduced(log, append))
+
+constexpr int kNodes = 6;
+
+// START -> n0, n1, ... n5
+template <class Node>
+CompiledGraph wide_graph(Node node, CompileOptions options = {}) {
+  StateGraph<State> graph;
+  for (int i = 0; i < kNodes; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    graph.add_node(name, [node, name](const State&, Runtime& runtime) {
+      node(name, runtime);
+      return Update{{"log", {name}}};
+    });
+    graph.add_edge(START, name);
+  }
+  return graph.compile(std::move(options));
+}
+
+Config limited_to(std::size_t tasks) {
+  Config config;
+  config.thread_id = "1";
+  config.max_concurrency = tasks;
+  return config;
+}
+
+TEST(Steps, AtMostSoManyTasksRunAtOnce) {
+  std::atomic<int> running{0};
+  std::atomic<int> most{0};
+  std::atomic<int> limit{0};
+  const CompiledGraph graph = wide_graph([&](const std::string&, Runtime&) {
+    const int now = ++running;
+    int seen = most;
+    while (now > seen && !most.compare_exchange_weak(seen, now)) {
+    }
+    // Until as many as may be are here; one more would be noticed.
+    while (most < limit) std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(2ms);
+    --running;
+  });
+  for (const int tasks : {1, 2, 3}) {
+    most = 0;
+    limit = tasks;
+    graph.invoke(object(), limited_to(static_cast<std::size_t>(tasks)));
+    EXPECT_EQ(most, tasks);
+  }
+}
+
+TEST(Steps, TasksThatWaitForEachOtherAllGetAThread) {
+  std::latch all(kNodes);
+  const CompiledGraph graph =
+      wide_graph([&](const std::string&, Runtime&) { all.arrive_and_wait(); });
+  EXPECT_EQ(graph.invoke(object(), limited_to(0))["log"].size(), kNodes);
+}
+
+TEST(Steps, ResultsAreMergedInTheOrderOfNames) {
+  const CompiledGraph graph = wide_graph([](const std::string& name, Runtime&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds('5' - name.back()));
+  });
+  EXPECT_EQ(graph.invoke(object(), limited_to(0))["log"],
+            list({"n0", "n1", "n2", "n3", "n4", "n5"}));
+}
+
+TEST(Steps, CancellingKeepsWhatSiblingsFinished) {
+  std::stop_source stop;
+  std::atomic<int> runs{0};
+  const CompiledGraph graph = wide_graph(
+      [&](const std::string& name, Runtime&) {
+        ++runs;
+        if (name == "n2") stop.request_stop();
+      },
+      {.checkpointer = std::make_shared<InMemorySaver>()});
+  Config cancelled = limited_to(1);
+  cancelled.stop = stop.get_token();
+  EXPECT_THROW(graph.invoke(object(), cancelled), Cancelled);
+  EXPECT_EQ(runs, 3);
+  const StateSnapshot state = graph.get_state(limited_to(1));
+  EXPECT_EQ(state.next, (std::vector<std::string>{"n3", "n4", "n5"}));
+  EXPECT_EQ(state.values["log"], list({"n0", "n1", "n2"}));
+
+  EXPECT_EQ(graph.invoke(nullptr, limited_to(1))["log"].size(), kNodes);
+  EXPECT_EQ(runs, kNodes);  // none of them twice
+}
+
+TEST(Steps, AFailureKeepsWhatSiblingsFinished) {
+  for (const Durability durability : {Durability::sync, Durability::async, Durability::exit}) {
+    std::atomic<int> runs{0};
+    std::atomic<bool> fails{true};
+    const CompiledGraph graph = wide_graph(
+        [&](const std::string& name, Runtime&) {
+          if (name == "n1" && fails) throw NodeError("Broken", name);
+          ++runs;
+        },
+        {.checkpointer = std::make_shared<InMemorySaver>()});
+    Config config = limited_to(0);
+    config.durability = durability;
+    EXPECT_THROW(graph.invoke(object(), config), NodeError);
+    EXPECT_EQ(runs, kNodes - 1);
+    fails = false;
+    EXPECT_EQ(graph.invoke(nullptr, config)["log"].size(), kNodes);
+    EXPECT_EQ(runs, kNodes) << Value(durability);
+  }
+}
+
+}  // namespace
+}  // namespace clew
