@@ -133,8 +133,9 @@ class CompiledGraph::History {
     StateSnapshot snapshot_;
   };
 
-  History(std::function<std::optional<StateSnapshot>()> next, Executor& executor)
-      : next_(std::move(next)), executor_(&executor) {}
+  History(std::function<std::optional<StateSnapshot>()> next,
+          std::shared_ptr<const pregel::Graph> graph)
+      : next_(std::move(next)), graph_(std::move(graph)) {}
   Iterator begin() { return Iterator(this); }
   std::default_sentinel_t end() const { return {}; }
 
@@ -144,7 +145,7 @@ class CompiledGraph::History {
  private:
   friend class Iterator;
   std::function<std::optional<StateSnapshot>()> next_;
-  Executor* executor_;
+  std::shared_ptr<const pregel::Graph> graph_;
 };
 
 }  // namespace clew

@@ -7,7 +7,8 @@
 //   });
 //
 // A Runtime belongs to one attempt of one task. It may be used from other
-// threads as long as the node has not returned.
+// threads as long as the node has not returned, except that only the node itself
+// may interrupt().
 #pragma once
 
 #include <chrono>

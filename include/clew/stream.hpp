@@ -48,7 +48,11 @@ class Stream {
 
   explicit Stream(std::shared_ptr<Queue> queue) : queue_(std::move(queue)) {}
   Stream(Stream&&) noexcept = default;
-  Stream& operator=(Stream&&) noexcept = default;
+  Stream& operator=(Stream&& other) noexcept {
+    Stream dropped(std::move(*this));
+    queue_ = std::move(other.queue_);
+    return *this;
+  }
   ~Stream();
 
   class Iterator {
@@ -81,6 +85,8 @@ class Stream {
   Task<std::optional<StreamEvent>> async_next();
 
  private:
+  static Task<std::optional<StreamEvent>> next_of(std::shared_ptr<Queue> queue);
+
   std::shared_ptr<Queue> queue_;
 };
 

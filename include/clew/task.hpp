@@ -9,7 +9,7 @@
 //     co_return update;
 //   });
 //
-// A Task has one owner and is awaited once.
+// A Task has one owner and is awaited once; once started it must live to its end.
 #pragma once
 
 #include <chrono>

@@ -278,6 +278,13 @@ class Compiler {
 }  // namespace
 
 void GraphBuilder::add_channel(std::string name, ChannelPtr channel) {
+  if (!channel) {
+    throw GraphError("channel " + quoted(name) +
+                     " is null; make it with last_value() or another function of channels.hpp");
+  }
+  if (name.starts_with(pregel::kBranchTo) || name.starts_with("join:")) {
+    throw GraphError("channel " + quoted(name) + " has a name that the engine uses for edges");
+  }
   const auto same_name = [&](const auto& entry) { return entry.first == name; };
   const auto found = std::find_if(channels.begin(), channels.end(), same_name);
   if (found == channels.end()) channels.emplace_back(std::move(name), std::move(channel));

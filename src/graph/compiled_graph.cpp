@@ -2,7 +2,6 @@
 
 #include <condition_variable>
 #include <deque>
-#include <latch>
 #include <mutex>
 #include <thread>
 
@@ -10,6 +9,7 @@
 
 #include "pregel/loop.hpp"
 #include "pregel/state_access.hpp"
+#include "pregel/task_status.hpp"
 
 namespace clew {
 
@@ -65,19 +65,8 @@ Value run_metadata(const Config& config) {
   return metadata;
 }
 
-void check_breakpoints(const Graph& graph, const std::vector<std::string>& nodes) {
-  for (const std::string& node : nodes) {
-    if (node != "*" && graph.find_node(node) == pregel::kUnknown) {
-      throw BadArgumentError("the run is to be interrupted at node '" + node +
-                             "', which the graph does not have");
-    }
-  }
-}
-
 Scope root_scope(const Graph& graph, const Config& config) {
   if (config.recursion_limit < 1) throw BadArgumentError("recursion_limit must be at least 1");
-  check_breakpoints(graph, config.interrupt_before);
-  check_breakpoints(graph, config.interrupt_after);
   Scope scope;
   scope.config = config;
   scope.checkpointer = root_checkpointer(graph);
@@ -103,22 +92,9 @@ std::shared_ptr<const Graph> find_subgraph(const std::shared_ptr<const Graph>& g
   return name.size() == path.size() ? child : find_subgraph(child, path.substr(name.size() + 1));
 }
 
-// A namespace as a path of node names: no task ids, no numbers of repeated calls.
-std::string node_path(std::string_view ns) {
-  std::string path;
-  while (!ns.empty()) {
-    const std::string_view segment = ns.substr(0, ns.find(pregel::kNamespaceSeparator));
-    ns.remove_prefix(std::min(ns.size(), segment.size() + 1));
-    if (segment.find_first_not_of("0123456789") == std::string_view::npos) continue;
-    if (!path.empty()) path += pregel::kNamespaceSeparator;
-    path += segment.substr(0, segment.find(pregel::kNamespaceEnd));
-  }
-  return path;
-}
-
 Target find_target(const std::shared_ptr<const Graph>& graph, const Config& config) {
   if (config.checkpoint_ns.empty()) return {graph, config};
-  const std::string path = node_path(config.checkpoint_ns);
+  const std::string path = pregel::node_path(config.checkpoint_ns);
   std::shared_ptr<const Graph> child = find_subgraph(graph, path);
   if (!child) throw SubgraphNotFoundError("there is no subgraph at '" + path + "'");
   Config child_config = config;
@@ -136,11 +112,35 @@ Value CompiledGraph::invoke(const Value& input, const Config& config) const {
   return std::make_shared<Loop>(graph_, root_scope(*graph_, config), input)->run();
 }
 
-Task<Value> CompiledGraph::async_invoke(Value input, Config config) const {
-  const std::shared_ptr<const Graph> graph = graph_;
+namespace {
+
+Executor& executor_of(const Graph& graph) {
+  return graph.options.executor ? *graph.options.executor : default_executor();
+}
+
+// Continues the awaiting coroutine on a thread of the executor.
+struct Hop {
+  Executor& executor;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> awaiter) const {
+    executor.post([awaiter] { awaiter.resume(); });
+  }
+  void await_resume() const noexcept {}
+};
+
+// These coroutines start when they are awaited, so they own what they need.
+Task<Value> run_later(std::shared_ptr<const Graph> graph, Value input, Config config) {
+  Hop hop{executor_of(*graph)};
+  co_await hop;
   pregel::LoopAwaiter run(std::make_shared<Loop>(graph, root_scope(*graph, config), input));
   Value result = co_await run;
   co_return result;
+}
+
+}  // namespace
+
+Task<Value> CompiledGraph::async_invoke(Value input, Config config) const {
+  return run_later(graph_, std::move(input), std::move(config));
 }
 
 Value CompiledGraph::invoke(const Value& input, Runtime& runtime) const {
@@ -181,10 +181,6 @@ class Elsewhere {
   std::exception_ptr error_;
 };
 
-Executor& executor_of(const Graph& graph) {
-  return graph.options.executor ? *graph.options.executor : default_executor();
-}
-
 template <class F>
 Task<std::invoke_result_t<F>> call_elsewhere(std::shared_ptr<const Graph> graph, F function) {
   Elsewhere<F> call(executor_of(*graph), std::move(function));
@@ -204,16 +200,16 @@ std::vector<Value> CompiledGraph::batch(std::span<const Value> inputs,
     loops.push_back(std::make_shared<Loop>(graph_, root_scope(*graph_, configs[i]), inputs[i]));
   }
   std::vector<std::exception_ptr> errors(loops.size());
-  std::latch remaining(static_cast<std::ptrdiff_t>(loops.size()));
+  std::vector<detail::Ended> ended(loops.size());
   for (std::size_t i = 0; i < loops.size(); ++i) {
     loops[i]->executor().post([&, i] {
       loops[i]->start([&, i](std::exception_ptr error) {
         errors[i] = std::move(error);
-        remaining.count_down();
+        ended[i].set();
       });
     });
   }
-  remaining.wait();
+  for (detail::Ended& run : ended) run.wait();
   std::vector<Value> results;
   for (std::size_t i = 0; i < loops.size(); ++i) {
     if (errors[i]) std::rethrow_exception(errors[i]);
@@ -341,18 +337,19 @@ Stream::Iterator& Stream::Iterator::operator++() {
   return *this;
 }
 
-Task<std::optional<StreamEvent>> Stream::async_next() {
+Task<std::optional<StreamEvent>> Stream::next_of(std::shared_ptr<Queue> queue) {
   struct NextEvent {
     Queue& queue;
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<> awaiter) const { return queue.await(awaiter); }
     std::optional<StreamEvent> await_resume() const { return queue.pop(); }
   };
-  const std::shared_ptr<Queue> queue = queue_;
   NextEvent next{*queue};
   std::optional<StreamEvent> event = co_await next;
   co_return event;
 }
+
+Task<std::optional<StreamEvent>> Stream::async_next() { return next_of(queue_); }
 
 Stream CompiledGraph::stream(const Value& input, const Config& config,
                              StreamOptions options) const {
@@ -418,13 +415,11 @@ CompiledGraph::History CompiledGraph::get_state_history(const Config& config,
         const CheckpointTuple& saved = walk->page[walk->position++];
         return walk->access.snapshot(target.config, &saved, false, false);
       },
-      executor_of(*graph_));
+      graph_);
 }
 
 Task<std::optional<StateSnapshot>> CompiledGraph::History::async_next() {
-  Elsewhere call(*executor_, next_);
-  std::optional<StateSnapshot> snapshot = co_await call;
-  co_return snapshot;
+  return call_elsewhere(graph_, next_);
 }
 
 CompiledGraph::History::Iterator& CompiledGraph::History::Iterator::operator++() {
@@ -496,9 +491,11 @@ void CompiledGraph::clear_cache(std::span<const std::string> nodes) const {
   Cache* cache = graph_->options.cache.get();
   if (!cache) return;
   if (nodes.empty()) {
-    for (const pregel::Node& node : graph_->nodes) cache->clear(node.name);
+    for (const pregel::Node& node : graph_->nodes) {
+      cache->clear(pregel::cache_namespace(*graph_, node.name));
+    }
   }
-  for (const std::string& node : nodes) cache->clear(node);
+  for (const std::string& node : nodes) cache->clear(pregel::cache_namespace(*graph_, node));
 }
 
 const std::string& CompiledGraph::name() const { return graph_->name; }

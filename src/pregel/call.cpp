@@ -32,6 +32,7 @@ std::shared_ptr<Call> Loop::call(TaskRun& caller, std::shared_ptr<const TaskFunc
   task.input = std::move(argument);
   {
     const std::lock_guard lock(mutex_);
+    caller.checkpoint_ns();  // made now: its calls, which run at once, build on it
     fill_scratchpad(task);
     tasks_.push_back(created);
     if (!is_replaying_) {

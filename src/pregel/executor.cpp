@@ -5,6 +5,8 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <span>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -27,14 +29,11 @@ std::chrono::nanoseconds time_computed() {
 // go after resting a while.
 class ThreadPool final : public Executor {
  public:
-  void post(std::function<void()> function) override {
-    std::vector<std::function<void()>> one;
-    one.push_back(std::move(function));
-    post_all(std::move(one));
-  }
+  void post(std::function<void()> function) override { post_all({&function, 1}); }
 
   void post_after(std::chrono::nanoseconds delay, std::function<void()> function) override {
-    const auto due = Clock::now() + delay;
+    const auto now = Clock::now();
+    const auto due = delay < kNever - now ? now + delay : kNever;
     bool is_first = false;
     {
       const std::lock_guard lock(timer_mutex_);
@@ -52,7 +51,7 @@ class ThreadPool final : public Executor {
   static constexpr std::chrono::seconds kRest{10};
   static constexpr std::chrono::milliseconds kPatience{1};
 
-  void post_all(std::vector<std::function<void()>> functions) {
+  void post_all(std::span<std::function<void()>> functions) {
     std::size_t new_threads = 0;
     std::size_t to_wake = 0;
     bool may_stall = false;
@@ -67,13 +66,25 @@ class ThreadPool final : public Executor {
         may_stall = room == 0 && !std::exchange(is_watched_, true);
       }
     }
-    start_threads(new_threads);
+    if (!start_threads(new_threads)) {
+      const std::lock_guard lock(mutex_);
+      may_stall = !std::exchange(is_watched_, true);
+    }
     for (; to_wake > 0; --to_wake) work_available_.notify_one();
     if (may_stall) watch();
   }
 
-  void start_threads(std::size_t count) {
-    for (; count > 0; --count) std::thread([this] { work(); }).detach();
+  // If the system has no thread left, the work waits for those there are; the
+  // watch tries again.
+  bool start_threads(std::size_t count) {
+    try {
+      for (; count > 0; --count) std::thread([this] { work(); }).detach();
+      return true;
+    } catch (const std::system_error&) {
+      const std::lock_guard lock(mutex_);
+      threads_ -= count;
+      return false;
+    }
   }
 
   void work() {
@@ -107,7 +118,8 @@ class ThreadPool final : public Executor {
   void watch() {
     {
       const std::lock_guard lock(timer_mutex_);
-      watch_due_ = Clock::now() + kPatience;
+      watch_begin_ = Clock::now();
+      watch_due_ = watch_begin_ + kPatience;
       computed_ = time_computed();
       need_timer_thread();
     }
@@ -132,7 +144,7 @@ class ThreadPool final : public Executor {
       const bool must_look = watch_due_ <= now;
       if (must_look) watch_due_ = kNever;
       lock.unlock();
-      if (!due.empty()) post_all(std::move(due));
+      if (!due.empty()) post_all(due);
       if (must_look) relieve();
       lock.lock();
     }
@@ -142,7 +154,8 @@ class ThreadPool final : public Executor {
   // so that any number of waiting functions soon has a thread.
   void relieve() {
     const auto computed = time_computed() - computed_;
-    const bool is_idle = computed < kPatience * processors_ / 2;
+    const auto passed = Clock::now() - watch_begin_;
+    const bool is_idle = computed < passed * static_cast<std::int64_t>(processors_) / 2;
     std::size_t new_threads = 0;
     {
       const std::lock_guard lock(mutex_);
@@ -150,7 +163,10 @@ class ThreadPool final : public Executor {
         is_watched_ = false;
         return;
       }
-      if (is_idle) new_threads = std::min({threads_, queue_.size(), kMostThreads - threads_});
+      if (is_idle) {
+        const std::size_t room = kMostThreads - std::min(kMostThreads, threads_);
+        new_threads = std::min({std::max<std::size_t>(1, threads_), queue_.size(), room});
+      }
       threads_ += new_threads;
     }
     start_threads(new_threads);
@@ -173,6 +189,7 @@ class ThreadPool final : public Executor {
   std::multimap<Clock::time_point, std::function<void()>> timers_;
   bool has_timer_thread_ = false;
   Clock::time_point watch_due_ = kNever;
+  Clock::time_point watch_begin_;
   std::chrono::nanoseconds computed_{0};  // when the watch began
 };
 

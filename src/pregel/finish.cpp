@@ -7,31 +7,45 @@
 namespace clew::pregel {
 
 void Loop::finish(std::exception_ptr error) {
-  try {
-    const std::string& ns = scope_.config.checkpoint_ns;
-    const bool keeps_history = ns.find(kNamespaceEnd) == std::string::npos;
-    if (scope_.checkpointer && scope_.durability == Durability::exit &&
-        (!scope_.parent || error || keeps_history)) {
-      put_exit_delta_writes();
-      put_final_checkpoint();
-      put_exit_writes();
+  const auto attempt = [&error](const auto& part) {
+    try {
+      part();
+    } catch (...) {
+      error = std::current_exception();
     }
+  };
+  attempt([&] {
+    save_at_exit(error);
     if (error && suppress_interrupt(error)) error = nullptr;
     if (error && !scope_.parent) check_parent_command(error);
-    saves_.flush();
-    if (!error && status_ == Status::out_of_steps) {
-      throw GraphRecursionError("the run did not end within " +
-                                std::to_string(scope_.config.recursion_limit) +
-                                " steps; raise Config::recursion_limit or end the cycle");
-    }
-  } catch (...) {
-    error = std::current_exception();
-  }
-  if (!error && has_latest_ && !latest_is_current_) latest_ = read_output();
+  });
+  // What the run failed with counts more than what storing the rest did.
+  const std::exception_ptr run_error = error;
+  attempt([&] { saves_.flush(); });
+  if (run_error) error = run_error;
+  if (!error) attempt([&] { check_steps(); });
+  if (!error && has_latest_ && !latest_is_current_) attempt([&] { latest_ = read_output(); });
   // The last reference to this run may be the caller's, who may let go of it.
   const std::shared_ptr<Loop> self = shared_from_this();
   const Done done = std::move(done_);
   done(error);
+}
+
+// Under durability `exit` everything is stored now.
+void Loop::save_at_exit(const std::exception_ptr& error) {
+  if (!scope_.checkpointer || scope_.durability != Durability::exit) return;
+  const bool keeps_history = scope_.config.checkpoint_ns.find(kNamespaceEnd) == std::string::npos;
+  if (scope_.parent && !error && !keeps_history) return;
+  put_exit_delta_writes();
+  put_final_checkpoint();
+  put_exit_writes();
+}
+
+void Loop::check_steps() const {
+  if (!is_out_of_steps_) return;
+  throw GraphRecursionError("the run did not end within " +
+                            std::to_string(scope_.config.recursion_limit) +
+                            " steps; raise Config::recursion_limit or end the cycle");
 }
 
 // A question, or a stop before or after a node, ends the root's run normally.

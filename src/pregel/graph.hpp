@@ -20,8 +20,8 @@ namespace clew::pregel {
 
 class Graph;
 
-// No channel of this graph.
 using Index = std::size_t;
+// No channel, or no node, of this graph.
 inline constexpr Index kUnknown = static_cast<Index>(-1);
 
 // A write of a task: the channel by name, and by index if the graph has it.
@@ -90,7 +90,7 @@ struct Node {
   std::string path_text;  // "~__pregel_pull, name"
 };
 
-class Graph : public std::enable_shared_from_this<Graph> {
+class Graph {
  public:
   std::string name;
   CompileOptions options;

@@ -103,7 +103,6 @@ class Loop : public std::enable_shared_from_this<Loop> {
  private:
   friend class StateAccess;
   void stand_still();  // at the loaded checkpoint, to be looked at
-  enum class Status { pending, done, interrupt_before, interrupt_after, out_of_steps };
   // The tasks that the threads of a step share out among themselves. A thread
   // that comes late, even steps later, finds nothing left.
   struct Round {
@@ -163,6 +162,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   // run.cpp
   void advance();
   bool run_tasks();  // false: others will go on
+  std::function<void()> helper(const std::shared_ptr<Round>& round);
   void run_some(Round& round);
   void ask_for_help(const std::shared_ptr<Round>& round);
   void call_for_more(const std::shared_ptr<Round>& round, std::size_t limit);
@@ -172,6 +172,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void write_task_result(TaskRun& task, const Value& result);
   void schedule_error_handler(TaskRun& failed, std::exception_ptr error, std::string text);
   std::optional<std::chrono::nanoseconds> after_attempt(TaskRun& task, std::exception_ptr error);
+  std::optional<std::chrono::nanoseconds> next_attempt(TaskRun& task);
   bool handle_parent_command(TaskRun& task, ParentCommand& command);
   void finish_task(TaskRun& task, std::exception_ptr error);
   void commit(TaskRun& task, std::exception_ptr error);
@@ -221,6 +222,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
   // finish.cpp
   void finish(std::exception_ptr error);
+  void save_at_exit(const std::exception_ptr& error);
+  void check_steps() const;
   bool suppress_interrupt(std::exception_ptr error);
   static void check_parent_command(std::exception_ptr error);
   Value read_output();
@@ -252,7 +255,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
   std::int64_t step_ = 0;
   std::int64_t stop_ = 0;
-  Status status_ = Status::pending;
+  bool is_out_of_steps_ = false;
   bool has_parent_ = false;  // a checkpoint was loaded
   bool loaded_latest_ = false;
   bool is_addressed_ = false;   // by checkpoint id, or by a replaying parent

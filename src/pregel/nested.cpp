@@ -17,6 +17,18 @@ std::string namespace_without_ids(std::string_view ns) {
   return result;
 }
 
+std::string node_path(std::string_view ns) {
+  std::string path;
+  while (!ns.empty()) {
+    const std::string_view segment = ns.substr(0, ns.find(kNamespaceSeparator));
+    ns.remove_prefix(std::min(ns.size(), segment.size() + 1));
+    if (segment.find_first_not_of("0123456789") == std::string_view::npos) continue;
+    if (!path.empty()) path += kNamespaceSeparator;
+    path += segment.substr(0, segment.find(kNamespaceEnd));
+  }
+  return path;
+}
+
 bool LoopAwaiter::await_suspend(std::coroutine_handle<> awaiter) {
   // The run may end before start() returns, and in another thread; whichever of
   // the two comes second lets the awaiter go on.
@@ -44,7 +56,7 @@ Scope Loop::scope_for(TaskRun& task, const Graph& child) {
   scope.config.interrupt_after.clear();
   scope.config.output_keys.clear();
   scope.parent = &task;
-  scope.store = scope_.store;
+  scope.store = child.options.store ? child.options.store : scope_.store;
   if (scope_.sink && scope_.sink->subgraphs) scope.sink = scope_.sink;
   scope.durability = scope_.durability;
   scope.metadata = task_metadata(task);

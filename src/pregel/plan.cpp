@@ -145,13 +145,10 @@ void Loop::resume_error_handlers() {
 bool Loop::tick() {
   plan();
   if (step_ > stop_) {
-    status_ = Status::out_of_steps;
+    is_out_of_steps_ = true;
     return false;
   }
-  if (tasks_.empty()) {
-    status_ = Status::done;
-    return false;
-  }
+  if (tasks_.empty()) return false;
   if (!is_replaying_ && !pending_.empty()) {
     std::vector<TaskRun*> tasks;
     for (const auto& task : tasks_) tasks.push_back(task.get());
@@ -161,10 +158,7 @@ bool Loop::tick() {
   const auto& before = scope_.parent || scope_.config.interrupt_before.empty()
                            ? graph_->options.interrupt_before
                            : scope_.config.interrupt_before;
-  if (should_interrupt(before)) {
-    status_ = Status::interrupt_before;
-    throw GraphInterrupt{};
-  }
+  if (should_interrupt(before)) throw GraphInterrupt{};
   for (const auto& task : tasks_) emit_task(*task);
   for (const auto& task : tasks_) {
     if (!task->writes.empty()) output_writes(*task, task->writes, true);
@@ -180,7 +174,7 @@ void Loop::match_cached_writes() {
 void Loop::find_in_cache(TaskRun& task) {
   Cache* cache = graph_->options.cache.get();
   if (!cache || scope_.parent || !task.cache_policy() || !task.writes.empty()) return;
-  const auto found = cache->get(cache_namespace(task), cache_key(task));
+  const auto found = cache->get(cache_namespace(*graph_, task.name), cache_key(task));
   if (!found) return;
   for (const ChannelWrite& write : *found) {
     task.writes.push_back(graph_->write_to(write.channel, write.value));

@@ -8,6 +8,7 @@
 #include "pregel/call.hpp"
 #include "pregel/errors.hpp"
 #include "pregel/loop.hpp"
+#include "pregel/state_access.hpp"
 #include "pregel/task_status.hpp"
 
 namespace clew::pregel {
@@ -24,11 +25,18 @@ std::chrono::nanoseconds backoff(const RetryPolicy& policy, int failures) {
     thread_local std::minstd_rand random(std::random_device{}());
     milliseconds += std::uniform_real_distribution<>(0, 1000)(random);
   }
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(milliseconds * 1e6));
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(milliseconds, 1e12) * 1e6));
 }
 
 bool matches(const RetryPolicy& policy, const std::exception& error) {
   return policy.retry_on ? policy.retry_on(error) : is_retryable(error);
+}
+
+// Waits, or until the run is cancelled.
+void pause_thread(std::chrono::nanoseconds delay, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any().wait_for(lock, stop, delay, [] { return false; });
 }
 
 // The time that an attempt of a task may take. Nobody can stop a node from
@@ -36,8 +44,11 @@ bool matches(const RetryPolicy& policy, const std::exception& error) {
 class TimeLimit {
  public:
   explicit TimeLimit(TaskRun& task) : task_(task) {
-    if (const std::optional<TimeoutPolicy>& policy = task.timeout()) limit_ = policy->run_timeout;
-    if (!limit_) return;
+    const std::optional<TimeoutPolicy>& policy = task.timeout();
+    if (!policy || !policy->run_timeout) return;
+    // Longer ones do not fit into the clock.
+    constexpr std::chrono::hours kLongest(24 * 365 * 100);
+    limit_ = std::min<std::chrono::milliseconds>(*policy->run_timeout, kLongest);
     const auto stop = std::make_shared<std::stop_source>();
     const std::function<void()> ask = [stop] { stop->request_stop(); };
     task.attempt_stop = stop;
@@ -76,26 +87,13 @@ std::string parent_graph_namespace(std::string_view ns) {
   return std::string(ns);
 }
 
-// A namespace without task ids.
-std::string without_task_ids(std::string_view ns) {
-  std::string result;
-  while (!ns.empty()) {
-    const std::string_view segment = ns.substr(0, ns.find(kNamespaceSeparator));
-    ns.remove_prefix(std::min(ns.size(), segment.size() + 1));
-    if (segment.find_first_not_of("0123456789") == std::string_view::npos) continue;
-    if (!result.empty()) result += kNamespaceSeparator;
-    result += segment.substr(0, segment.find(kNamespaceEnd));
-  }
-  return result;
-}
-
 }  // namespace
 
 void Loop::check_cancelled() const {
-  if (scope_.config.stop.stop_requested()) {
-    throw Cancelled("the run was cancelled; the thread can be continued from checkpoint " +
-                    checkpoint_.id);
-  }
+  if (!scope_.config.stop.stop_requested()) return;
+  if (!scope_.checkpointer) throw Cancelled("the run was cancelled");
+  throw Cancelled("the run was cancelled; the thread can be continued from checkpoint " +
+                  checkpoint_.id);
 }
 
 void Loop::start(Done done) {
@@ -153,10 +151,8 @@ void Loop::ask_for_help(const std::shared_ptr<Round>& round) {
   const std::size_t count = round->tasks.size();
   const std::size_t limit =
       scope_.config.max_concurrency > 0 ? std::min(scope_.config.max_concurrency, count) : count;
-  round->helpers = std::min(limit, executor_.parallelism()) - 1;
-  for (std::size_t i = 0; i < round->helpers; ++i) {
-    executor_.post([self = shared_from_this(), round] { self->run_some(*round); });
-  }
+  round->helpers = std::min(limit, std::max<std::size_t>(1, executor_.parallelism())) - 1;
+  for (std::size_t i = 0; i < round->helpers; ++i) executor_.post(helper(round));
   if (round->helpers + 1 < limit) call_for_more(round, limit);
 }
 
@@ -167,12 +163,18 @@ void Loop::call_for_more(const std::shared_ptr<Round>& round, std::size_t limit)
     if (!self || round->helpers + 1 >= limit) return;
     const std::size_t more = std::min({waiting, round->helpers + 1, limit - 1 - round->helpers});
     round->helpers += more;
-    for (std::size_t i = 0; i < more; ++i) {
-      self->executor_.post([self, round] { self->run_some(*round); });
-    }
+    for (std::size_t i = 0; i < more; ++i) self->executor_.post(self->helper(round));
     self->call_for_more(round, limit);
   };
   executor_.post_after(std::chrono::milliseconds(1), look);
+}
+
+// One that comes when the run is over does not keep it alive till then: whoever
+// still runs a task does.
+std::function<void()> Loop::helper(const std::shared_ptr<Round>& round) {
+  return [weak = weak_from_this(), round] {
+    if (const std::shared_ptr<Loop> self = weak.lock()) self->run_some(*round);
+  };
 }
 
 void Loop::run_some(Round& round) {
@@ -215,7 +217,7 @@ void Loop::execute(TaskRun& task) {
     }
     const auto delay = after_attempt(task, error);
     if (!delay) break;
-    std::this_thread::sleep_for(*delay);
+    pause_thread(*delay, scope_.config.stop);
   }
   finish_task(task, task.error);
 }
@@ -258,13 +260,23 @@ void Loop::write_task_result(TaskRun& task, const Value& result) {
   write_result(*task.node, result, task, task.writes);
 }
 
-// Decides after an attempt whether there is another, and how long to wait for it.
+// Decides after an attempt whether there is another, and how long to wait for
+// it. What the user's own functions throw here is the failure of the task.
 std::optional<std::chrono::nanoseconds> Loop::after_attempt(TaskRun& task,
                                                             std::exception_ptr error) {
   task.error = error;
   if (!error) return std::nullopt;
   try {
-    std::rethrow_exception(error);
+    return next_attempt(task);
+  } catch (...) {
+    task.error = std::current_exception();
+    return std::nullopt;
+  }
+}
+
+std::optional<std::chrono::nanoseconds> Loop::next_attempt(TaskRun& task) {
+  try {
+    std::rethrow_exception(task.error);
   } catch (ParentCommand& command) {
     if (handle_parent_command(task, command)) {
       task.error = nullptr;
@@ -293,7 +305,7 @@ std::optional<std::chrono::nanoseconds> Loop::after_attempt(TaskRun& task,
 bool Loop::handle_parent_command(TaskRun& task, ParentCommand& command) {
   const std::string& ns = task.checkpoint_ns();
   const std::string& graph = command.command.graph;
-  if (graph == ns || graph == without_task_ids(ns) || graph == task.name) {
+  if (graph == ns || graph == node_path(ns) || graph == task.name) {
     Command ours = command.command;
     ours.graph.clear();
     task.writes.clear();
@@ -349,15 +361,15 @@ void Loop::commit(TaskRun& task, std::exception_ptr error) {
 
 // Runs in the same step, after the failure is on record.
 void Loop::schedule_error_handler(TaskRun& failed, std::exception_ptr error, std::string text) {
-  auto handler = prepare_error_handler(failed, error, std::move(text));
-  TaskRun* task = handler.get();
   failed.error = nullptr;
+  std::shared_ptr<TaskRun> handler;
   {
     const std::lock_guard lock(mutex_);
-    tasks_.push_back(std::move(handler));
+    handler = prepare_error_handler(failed, error, std::move(text));
+    tasks_.push_back(handler);
     ++outstanding_;
   }
-  execute(*task);
+  execute(*handler);
 }
 
 // After the step: the first failure in the order of tasks, or all questions.
@@ -413,7 +425,6 @@ void Loop::end_step() {
                           ? graph_->options.interrupt_after
                           : scope_.config.interrupt_after;
   if (should_interrupt(after)) {
-    status_ = Status::interrupt_after;
     plan();
     throw GraphInterrupt{};
   }

@@ -132,7 +132,8 @@ void Loop::store_in_cache(TaskRun& task, std::span<const Write> writes, bool cac
   if (!has_finished) return;
   std::vector<ChannelWrite> result;
   for (const Write& write : task.writes) result.push_back({std::string(write.name()), write.value});
-  cache->set(cache_namespace(task), cache_key(task), std::move(result), task.cache_policy()->ttl);
+  cache->set(cache_namespace(*graph_, task.name), cache_key(task), std::move(result),
+             task.cache_policy()->ttl);
 }
 
 // Checkpoints -----------------------------------------------------------------

@@ -6,11 +6,14 @@ struct SaveQueue::Work {
   std::mutex mutex;
   std::condition_variable done;
   std::deque<std::function<void()>> queue;
-  bool is_running = false;
+  enum { idle, posted, running } state = idle;
   std::exception_ptr error;
 
+  // Works the queue off, unless another thread has begun to.
   static void run(const std::shared_ptr<Work>& work) {
     std::unique_lock lock(work->mutex);
+    if (work->state != posted) return;
+    work->state = running;
     while (!work->queue.empty()) {
       std::function<void()> save = std::move(work->queue.front());
       work->queue.pop_front();
@@ -26,7 +29,7 @@ struct SaveQueue::Work {
       lock.lock();
       if (error) work->error = error;
     }
-    work->is_running = false;
+    work->state = idle;
     work->done.notify_all();
   }
 };
@@ -43,7 +46,8 @@ void SaveQueue::add(std::function<void()> save) {
   {
     const std::lock_guard lock(work_->mutex);
     work_->queue.push_back(std::move(save));
-    if (std::exchange(work_->is_running, true)) return;
+    if (work_->state != Work::idle) return;
+    work_->state = Work::posted;
   }
   executor_.post([work = work_] { Work::run(work); });
 }
@@ -63,8 +67,10 @@ void SaveQueue::put_writes(CheckpointKey key, std::vector<ChannelWrite> writes,
 
 void SaveQueue::wait() noexcept {
   if (!work_) return;
+  // Whoever waits works: no thread may be free for it while all of them wait.
+  Work::run(work_);
   std::unique_lock lock(work_->mutex);
-  work_->done.wait(lock, [this] { return !work_->is_running; });
+  work_->done.wait(lock, [this] { return work_->state == Work::idle; });
 }
 
 void SaveQueue::flush() {

@@ -53,6 +53,9 @@ StateSnapshot subgraph_state(const std::shared_ptr<const Graph>& graph,
 // A namespace with the task ids taken out, as graphs with a history of their own use it.
 std::string namespace_without_ids(std::string_view checkpoint_ns);
 
+// A namespace as a path of node names: no task ids, no numbers of repeated calls.
+std::string node_path(std::string_view checkpoint_ns);
+
 // What nodes really read, with the versions that only stored a snapshot undone.
 Value versions_seen_without_bumps(const Value& versions_seen);
 

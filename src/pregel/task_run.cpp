@@ -32,9 +32,8 @@ Value path_value(const TaskPath& path) {
 }
 
 std::string parent_namespace(const TaskRun& task) {
-  // A call runs below the task that made it.
-  if (task.kind == TaskKind::call) return task.parent->checkpoint_ns();
-  if (task.kind == TaskKind::error_handler) return task.parent->checkpoint_ns();
+  // Below the task that made the call, or failed.
+  if (task.parent) return task.parent->checkpoint_ns();
   return task.loop.checkpoint_ns();
 }
 
@@ -72,11 +71,13 @@ const std::string& TaskRun::checkpoint_ns() {
 }
 
 const ExecutionInfo& TaskRun::execution_info() {
+  const std::lock_guard lock(info_mutex_);
   if (!execution_info_) {
     execution_info_ = ExecutionInfo{loop.scope().config.thread_id, loop.checkpoint_id(),
                                     checkpoint_ns(), id(), attempt};
+  } else if (execution_info_->node_attempt != attempt) {
+    execution_info_->node_attempt = attempt;
   }
-  execution_info_->node_attempt = attempt;
   return *execution_info_;
 }
 

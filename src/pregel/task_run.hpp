@@ -5,6 +5,7 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -96,6 +97,7 @@ class TaskRun {
   std::string id_;
   std::string checkpoint_ns_;
   std::string path_text_;
+  std::mutex info_mutex_;  // nodes may ask from threads of their own
   std::optional<ExecutionInfo> execution_info_;
 };
 

@@ -27,8 +27,8 @@ inline std::string error_text(const Value& stored) {
 }
 
 // A cached result belongs to a node of a graph and an input.
-inline std::string cache_namespace(const TaskRun& task) {
-  return task.node ? task.node->name : task.name;
+inline std::string cache_namespace(const Graph& graph, std::string_view node) {
+  return graph.name + ":" + std::string(node);
 }
 inline std::string cache_key(const TaskRun& task) {
   const CachePolicy& policy = *task.cache_policy();

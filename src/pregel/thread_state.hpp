@@ -34,8 +34,6 @@ class ThreadState {
   // rebuilt with the help of the saver.
   void load(const CheckpointTuple& saved);
 
-  const Graph& graph() const { return *graph_; }
-  const ChannelState& channel(Index index) const { return channels_[index]; }
   bool is_available(Index index) const {
     return info(index).channel->is_available(channels_[index]);
   }
@@ -81,7 +79,7 @@ class ThreadState {
   const Value& versions_seen();
   Value updated_channels(const std::vector<Index>& updated) const;
 
-  // A version that only stores a snapshot; see delta.cpp.
+  // A version that only stores a snapshot; see Loop::bump_unwritten().
   void bump(Index index, Value version);
   void set_versions_seen(Value versions_seen);
 

@@ -110,8 +110,7 @@ CheckpointTuple Namespace::tuple(const CheckpointKey& place, const std::string& 
 }
 
 // Finds all values of the checkpoint, after which the record holds them itself.
-// A running graph gives put() all the values it knows, which are nearly always
-// exactly those; then that object is shared.
+// If put() was given exactly those, that object is shared.
 void Namespace::resolve(Record& record) const {
   std::vector<std::pair<std::string_view, const Value*>> found;
   Value known = record.channel_versions;

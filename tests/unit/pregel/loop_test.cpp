@@ -192,10 +192,8 @@ std::string refusal(const CompiledGraph& graph, const Value& input, const Config
   return "";
 }
 
-TEST(Loop, BadArgumentsAreNamed) {
+TEST(Loop, BadInputIsNamed) {
   const CompiledGraph graph = chain_of_coroutines();
-  EXPECT_EQ(refusal(graph, {{"n", 1}}, {.interrupt_before = {"nobody"}}),
-            "the run is to be interrupted at node 'nobody', which the graph does not have");
   EXPECT_EQ(refusal(graph, "five", {}),
             "the input is string; it must be an object from channel to value");
 }
