@@ -1,7 +1,7 @@
 // When things are stored, and what happens if they cannot be.
 #include <atomic>
 #include <functional>
-#include <mutex>
+#include <future>
 
 #include <gtest/gtest.h>
 
@@ -111,11 +111,11 @@ TEST(Durability, UnderSyncAStepIsStoredBeforeTheNextBegins) {
 
 TEST(Durability, UnderAsyncAStepIsStoredWhileTheNextRuns) {
   const auto saver = std::make_shared<DiskLikeSaver>();
-  std::mutex disk;
-  saver->before_write = [&](int) { const std::lock_guard waits_here(disk); };
-  std::unique_lock busy(disk);
+  std::promise<void> free;
+  const std::shared_future<void> is_free = free.get_future().share();
+  saver->before_write = [is_free](int) { is_free.wait(); };
   const CompiledGraph graph = diamond(saver, [&](const std::string& name) {
-    if (name == "c") busy.unlock();  // the run got here although nothing could be stored
+    if (name == "c") free.set_value();  // the run got here although nothing could be stored
   });
   graph.invoke(object(), thread(Durability::async));
   EXPECT_EQ(stored_steps(graph), (std::vector<Value>{2, 1, 0, -1}));  // all of it, on return
