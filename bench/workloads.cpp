@@ -8,7 +8,7 @@
 namespace clew::bench {
 namespace {
 
-constexpr std::array<Workload, 13> kWorkloads = {{
+constexpr std::array<Workload, 14> kWorkloads = {{
     {"W1", run_w1_sequential, ""},
     {"W2", run_w2_long_chat, ""},
     {"W3", run_w3_fan_out, ""},
