@@ -40,6 +40,7 @@ struct Config {
 
   // Stored with every checkpoint of the run: strings, numbers and booleans.
   Value metadata = {};
+  // For nodes to read.
   std::vector<std::string> tags = {};
 
   // Super-steps a run may take before it fails with GraphRecursionError.

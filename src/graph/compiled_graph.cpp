@@ -114,10 +114,6 @@ Value CompiledGraph::invoke(const Value& input, const Config& config) const {
 
 namespace {
 
-Executor& executor_of(const Graph& graph) {
-  return graph.options.executor ? *graph.options.executor : default_executor();
-}
-
 // Continues the awaiting coroutine on a thread of the executor.
 struct Hop {
   Executor& executor;
@@ -130,7 +126,7 @@ struct Hop {
 
 // These coroutines start when they are awaited, so they own what they need.
 Task<Value> run_later(std::shared_ptr<const Graph> graph, Value input, Config config) {
-  Hop hop{executor_of(*graph)};
+  Hop hop{graph->executor()};
   co_await hop;
   pregel::LoopAwaiter run(std::make_shared<Loop>(graph, root_scope(*graph, config), input));
   Value result = co_await run;
@@ -150,42 +146,12 @@ Value CompiledGraph::invoke(const Value& input, Runtime& runtime) const {
 
 namespace {
 
-// Calls `function`, which may block, on a thread of the executor and resumes
-// its awaiter there.
-template <class F>
-class Elsewhere {
- public:
-  using Result = std::invoke_result_t<F>;
-
-  Elsewhere(Executor& executor, F function) : executor_(executor), function_(std::move(function)) {}
-  bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> awaiter) {
-    executor_.post([this, awaiter] {
-      try {
-        result_.emplace(function_());
-      } catch (...) {
-        error_ = std::current_exception();
-      }
-      awaiter.resume();
-    });
-  }
-  Result await_resume() {
-    if (error_) std::rethrow_exception(error_);
-    return std::move(*result_);
-  }
-
- private:
-  Executor& executor_;
-  F function_;
-  std::optional<Result> result_;
-  std::exception_ptr error_;
-};
-
+// Calls `function`, which may block, on a thread of the executor.
 template <class F>
 Task<std::invoke_result_t<F>> call_elsewhere(std::shared_ptr<const Graph> graph, F function) {
-  Elsewhere<F> call(executor_of(*graph), std::move(function));
-  auto result = co_await call;
-  co_return result;
+  Hop hop{graph->executor()};
+  co_await hop;
+  co_return function();
 }
 
 }  // namespace
@@ -353,7 +319,7 @@ Task<std::optional<StreamEvent>> Stream::async_next() { return next_of(queue_); 
 
 Stream CompiledGraph::stream(const Value& input, const Config& config,
                              StreamOptions options) const {
-  auto queue = std::make_shared<Stream::Queue>(executor_of(*graph_));
+  auto queue = std::make_shared<Stream::Queue>(graph_->executor());
   Scope scope = root_scope(*graph_, config);
   scope.is_stream = true;
   scope.config.stop = queue->token(config.stop);

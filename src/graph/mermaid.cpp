@@ -6,7 +6,7 @@
 #include <clew/errors.hpp>
 
 #include "graph/drawing_text.hpp"
-#include "value/float_text.hpp"
+#include "value/python_text.hpp"
 
 namespace clew {
 namespace {
@@ -77,26 +77,11 @@ std::string escape_label(std::string_view text) {
   return escaped;
 }
 
-// A scalar as Python's str() writes it; nothing for other values.
-std::optional<std::string> scalar_text(const Value& value) {
-  switch (value.kind()) {
-    case Kind::string: return std::string(value.as_string());
-    case Kind::boolean: return value.as_bool() ? "True" : "False";
-    case Kind::integer:
-    case Kind::big_integer: return value.integer_text();
-    case Kind::floating: {
-      char text[internal::kFloatTextSize];
-      return std::string(text, internal::write_float(value.as_double(), text));
-    }
-    default: return std::nullopt;
-  }
-}
-
 std::optional<std::string> metadata_text(const Value& value) {
-  if (!value.is_list()) return scalar_text(value);
+  if (!value.is_list()) return internal::python_scalar_text(value);
   std::string text;
   for (const Value& element : value) {
-    const std::optional<std::string> scalar = scalar_text(element);
+    const std::optional<std::string> scalar = internal::python_scalar_text(element);
     if (!scalar) return std::nullopt;
     if (&element != &*value.begin()) text += ", ";
     text += *scalar;

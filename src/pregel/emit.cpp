@@ -6,6 +6,7 @@
 
 #include "pregel/loop.hpp"
 #include "pregel/now.hpp"
+#include "pregel/state_access.hpp"
 #include "pregel/task_status.hpp"
 #include "pregel/task_view.hpp"
 
@@ -111,14 +112,14 @@ void Loop::emit_task_result(TaskRun& task, std::span<const Write> writes) {
   if (!scope_.sink) return;
   emit(StreamMode::tasks, [&] {
     Value error;
-    ListBuilder interrupts;
+    std::vector<Interrupt> interrupts;
     std::vector<std::pair<std::string_view, Value>> results;
     const Selection& stream = graph_->selections[graph_->stream];
     for (const Write& write : writes) {
       if (write.is(kError) && error.is_null()) error = write.value;
       if (write.is(kInterrupt)) {
-        for (const Interrupt& interrupt : stored_interrupts(write.value)) {
-          interrupts.push_back(object({{"value", interrupt.value}, {"id", interrupt.id}}));
+        for (Interrupt& interrupt : stored_interrupts(write.value)) {
+          interrupts.push_back(std::move(interrupt));
         }
       }
       if (stream.contains(write.index) || write.is(kReturn)) {
@@ -129,7 +130,7 @@ void Loop::emit_task_result(TaskRun& task, std::span<const Write> writes) {
                    {"name", task.name},
                    {"error", error},
                    {"result", folded_writes(results)},
-                   {"interrupts", std::move(interrupts).build()}});
+                   {"interrupts", interrupt_list(interrupts)}});
   });
 }
 
@@ -207,8 +208,8 @@ void Loop::emit_checkpoint() {
       next.push_back(task->name);
       tasks.push_back(checkpoint_task(*task, pending));
     }
-    return object({{"config", checkpoint_config(checkpoint_.id)},
-                   {"parent_config", previous_id_ ? checkpoint_config(*previous_id_) : Value()},
+    return object({{"config", config_of(checkpoint_.id)},
+                   {"parent_config", previous_id_ ? config_of(*previous_id_) : Value()},
                    {"values", state_.read(graph_->stream, step_, stop_)},
                    {"metadata", metadata_},
                    {"next", std::move(next).build()},
@@ -216,16 +217,9 @@ void Loop::emit_checkpoint() {
   });
 }
 
-Value Loop::checkpoint_config(const std::string& id) const {
-  Config config;
-  config.thread_id = scope_.config.thread_id;
-  config.checkpoint_ns = scope_.config.checkpoint_ns;
-  config.checkpoint_id = id;
-  const Value& parents = metadata_["parents"];
-  if (parents.is_object() && !parents.empty()) {
-    config.checkpoint_map = parents.set(config.checkpoint_ns, id);
-  }
-  return to_value(config);
+Value Loop::config_of(const std::string& id) const {
+  const Config& config = scope_.config;
+  return to_value(checkpoint_config({config.thread_id, config.checkpoint_ns, id}, metadata_));
 }
 
 Value Loop::checkpoint_task(TaskRun& task, const std::vector<PendingWrite>& pending) {
@@ -240,11 +234,7 @@ Value Loop::checkpoint_task(TaskRun& task, const std::vector<PendingWrite>& pend
         !((outcome.result->is_object() || outcome.result->is_list()) && outcome.result->empty())) {
       entry.set("result", *outcome.result);
     }
-    ListBuilder interrupts;
-    for (const Interrupt& interrupt : outcome.interrupts) {
-      interrupts.push_back(object({{"value", interrupt.value}, {"id", interrupt.id}}));
-    }
-    entry.set("interrupts", std::move(interrupts).build());
+    entry.set("interrupts", interrupt_list(outcome.interrupts));
   }
   Value state;
   if (task.node && !task.node->subgraphs.empty()) {

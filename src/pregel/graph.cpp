@@ -12,6 +12,10 @@ void Selection::index_members() {
   }
 }
 
+Executor& Graph::executor() const {
+  return options.executor ? *options.executor : default_executor();
+}
+
 Index Graph::find_channel(std::string_view channel) const {
   const auto found = channel_index_.find(channel);
   return found == channel_index_.end() ? kUnknown : found->second;

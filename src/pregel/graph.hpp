@@ -114,6 +114,8 @@ class Graph {
   std::vector<Index> by_name;     // node -> rank in the order of names
   std::size_t trigger_count = 0;  // of all nodes together
 
+  Executor& executor() const;
+
   Index find_channel(std::string_view channel) const;
   Index find_node(std::string_view node) const;
 

@@ -102,7 +102,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
  private:
   friend class StateAccess;
-  void stand_still();  // at the loaded checkpoint, to be looked at
+
   // The tasks that the threads of a step share out among themselves. A thread
   // that comes late, even steps later, finds nothing left.
   struct Round {
@@ -133,7 +133,11 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void load();
   void adopt(const CheckpointTuple& saved);
   void load_pending(std::span<const PendingWrite> writes);
+  void stand_still();  // at the loaded checkpoint, to be looked at
   void choose_output();
+  void force_snapshot(Index channel);
+  void force_pending(const std::vector<Pending>& writes);
+  void leave_step();
   bool decide_resuming() const;
   bool decide_time_travel() const;
   void map_command_input(bool forks, std::vector<Pending>& carried);
@@ -154,7 +158,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   bool tick();
   void reapply_writes(std::span<TaskRun* const> tasks);
   void resume_error_handlers();
-  bool should_interrupt(const std::vector<std::string>& nodes);
+  bool should_interrupt(const std::vector<std::string>& of_run,
+                        const std::vector<std::string>& of_graph);
   void match_cached_writes();
   void find_in_cache(TaskRun& task);
   bool claim(TaskRun& task);
@@ -200,6 +205,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void set_counters(const std::vector<Index>& snapshots);
   void bump_unwritten(const std::vector<Index>& snapshots);
   void put_stub();
+  void note_step_deltas();
   Value sanitized(const Write& write) const;
   void give_message_ids(std::span<Write> writes) const;
   void sanitize_sends(Value& channel_values) const;
@@ -216,7 +222,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void emit_messages(TaskRun& task, const Value& result);
   void output_writes(TaskRun& task, std::span<const Write> writes, bool cached);
   Value task_metadata(TaskRun& task) const;
-  Value checkpoint_config(const std::string& id) const;
+  Value config_of(const std::string& id) const;
   Value checkpoint_task(TaskRun& task, const std::vector<PendingWrite>& pending);
   Value read_output_now() const;
 
@@ -287,10 +293,6 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::vector<std::pair<std::string, Index>> stored_delta_writes_;
   std::vector<Write> exit_command_writes_;
   std::optional<std::int64_t> exit_first_step_;
-  void force_snapshot(Index channel);
-  void force_pending(const std::vector<Pending>& writes);
-  void leave_step();
-  void note_step_deltas();
 
   // The result: the state when it was last worth an event, and open questions.
   Value latest_;

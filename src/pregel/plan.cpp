@@ -101,7 +101,11 @@ void Loop::plan() {
   emit_checkpoint();
 }
 
-bool Loop::should_interrupt(const std::vector<std::string>& nodes) {
+// Whether to stop at one of the tasks. What the run was given counts instead of
+// what the graph was compiled with, for the root.
+bool Loop::should_interrupt(const std::vector<std::string>& of_run,
+                            const std::vector<std::string>& of_graph) {
+  const std::vector<std::string>& nodes = scope_.parent || of_run.empty() ? of_graph : of_run;
   if (nodes.empty() || !state_.has_news_for(kInterrupt)) return false;
   const bool every_node = std::find(nodes.begin(), nodes.end(), "*") != nodes.end();
   return std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& task) {
@@ -155,10 +159,8 @@ bool Loop::tick() {
     reapply_writes(tasks);
     resume_error_handlers();
   }
-  const auto& before = scope_.parent || scope_.config.interrupt_before.empty()
-                           ? graph_->options.interrupt_before
-                           : scope_.config.interrupt_before;
-  if (should_interrupt(before)) throw GraphInterrupt{};
+  if (should_interrupt(scope_.config.interrupt_before, graph_->options.interrupt_before))
+    throw GraphInterrupt{};
   for (const auto& task : tasks_) emit_task(*task);
   for (const auto& task : tasks_) {
     if (!task->writes.empty()) output_writes(*task, task->writes, true);

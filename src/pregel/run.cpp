@@ -395,20 +395,14 @@ void Loop::check_errors() {
 
 // Merges what the tasks wrote, in their order, and shows the state if that is news.
 std::vector<Index> Loop::apply_tasks() {
-  std::vector<TaskRun*> order;
-  order.reserve(tasks_.size());
-  for (const auto& task : tasks_) order.push_back(task.get());
-  if (order.size() > 1) {
-    std::sort(order.begin(), order.end(), [](TaskRun* a, TaskRun* b) { return path_less(*a, *b); });
-  }
-  std::vector<TaskWrites> writes;
-  writes.reserve(order.size());
-  for (TaskRun* task : order) writes.push_back(task->as_writes());
-  std::vector<Index> updated = state_.apply(writes);
+  std::vector<TaskRun*> tasks;
+  tasks.reserve(tasks_.size());
+  for (const auto& task : tasks_) tasks.push_back(task.get());
+  std::vector<Index> updated = state_.apply(in_order(std::move(tasks)));
   const bool is_visible = std::any_of(updated.begin(), updated.end(),
                                       [this](Index index) { return output_->contains(index); });
-  if (is_visible && std::any_of(order.begin(), order.end(),
-                                [this](TaskRun* task) { return writes_output(*task); })) {
+  if (is_visible && std::any_of(tasks_.begin(), tasks_.end(),
+                                [this](const auto& task) { return writes_output(*task); })) {
     emit_values();
   }
   return updated;
@@ -421,10 +415,7 @@ void Loop::end_step() {
   has_written_ = false;
   is_replaying_ = false;
   put_checkpoint("loop");
-  const auto& after = scope_.parent || scope_.config.interrupt_after.empty()
-                          ? graph_->options.interrupt_after
-                          : scope_.config.interrupt_after;
-  if (should_interrupt(after)) {
+  if (should_interrupt(scope_.config.interrupt_after, graph_->options.interrupt_after)) {
     plan();
     throw GraphInterrupt{};
   }

@@ -3,15 +3,18 @@
 #include <algorithm>
 
 #include "channels/stored_history.hpp"
+#include "checkpoint/delta_counters.hpp"
 #include "pregel/loop.hpp"
 #include "pregel/now.hpp"
 #include "pregel/state_access.hpp"
 #include "pregel/task_status.hpp"
 
 namespace clew::pregel {
+
+using internal::kDeltaCounters;
+
 namespace {
 
-constexpr std::string_view kCounters = "counters_since_delta_snapshot";
 // A delta channel that is never written to still gets a snapshot now and then,
 // so that rebuilding it looks at a bounded number of checkpoints.
 constexpr std::int64_t kMaxStepsWithoutSnapshot = 5000;
@@ -148,7 +151,7 @@ void Loop::put_checkpoint(std::string_view source) {
   const Value& parents = scope_.config.checkpoint_map;
   metadata_ = object(
       {{"source", source}, {"step", step_}, {"parents", parents.is_null() ? object() : parents}});
-  if (!counters.empty()) metadata_ = std::move(metadata_).set(kCounters, counters);
+  if (!counters.empty()) metadata_ = std::move(metadata_).set(kDeltaCounters, counters);
   checkpoint_.v = kCheckpointVersion;
   checkpoint_.id = clew::checkpoint_id(step_);
   if (saves_at_once()) save_checkpoint(channels_to_snapshot(counters));
@@ -157,7 +160,7 @@ void Loop::put_checkpoint(std::string_view source) {
 
 void Loop::put_final_checkpoint() {
   if (checkpoint_.id == loaded_id_) return;  // nothing happened since it was loaded
-  save_checkpoint(channels_to_snapshot(metadata_[kCounters]));
+  save_checkpoint(channels_to_snapshot(metadata_[kDeltaCounters]));
 }
 
 void Loop::save_checkpoint(std::vector<Index> snapshots) {
@@ -224,7 +227,7 @@ Value Loop::count_updates() const {
   ObjectBuilder counters;
   for (Index index : graph_->snapshot_channels) {
     const std::string& name = graph_->channels[index].name;
-    const Value& before = metadata_[kCounters][name];
+    const Value& before = metadata_[kDeltaCounters][name];
     const bool is_updated =
         updated_ && std::find(updated_->begin(), updated_->end(), index) != updated_->end();
     const std::int64_t updates = before.is_list() ? before[0].as_int() : 0;
@@ -250,10 +253,11 @@ std::vector<Index> Loop::channels_to_snapshot(const Value& counters) const {
 
 // The counters of what gets a snapshot now start anew.
 void Loop::set_counters(const std::vector<Index>& snapshots) {
-  Value counters = metadata_[kCounters];
+  Value counters = metadata_[kDeltaCounters];
   if (counters.is_null()) return;
   for (Index index : snapshots) counters = counters.erase(graph_->channels[index].name);
-  metadata_ = counters.empty() ? metadata_.erase(kCounters) : metadata_.set(kCounters, counters);
+  metadata_ =
+      counters.empty() ? metadata_.erase(kDeltaCounters) : metadata_.set(kDeltaCounters, counters);
 }
 
 // Values are stored by version, so a snapshot of a channel that was not written
@@ -367,7 +371,7 @@ void Loop::put_exit_delta_writes() {
   if (has_parent_ && !loaded_latest_) {
     for (const ExitWrite& write : exit_writes_) force_snapshot(write.write.index);
   }
-  const std::vector<Index> due = channels_to_snapshot(metadata_[kCounters]);
+  const std::vector<Index> due = channels_to_snapshot(metadata_[kDeltaCounters]);
   std::erase_if(exit_writes_, [&](const ExitWrite& write) {
     const auto contains = [&](const std::vector<Index>& channels) {
       return std::find(channels.begin(), channels.end(), write.write.index) != channels.end();

@@ -4,6 +4,8 @@
 
 #include <clew/json.hpp>
 
+#include "pregel/task_view.hpp"
+
 namespace clew {
 
 Value to_value(const Config& config) {
@@ -21,14 +23,6 @@ Value to_value(const Config& config) {
 
 namespace {
 
-Value interrupt_list(const std::vector<Interrupt>& interrupts) {
-  ListBuilder list;
-  for (const Interrupt& interrupt : interrupts) {
-    list.push_back(object({{"value", interrupt.value}, {"id", interrupt.id}}));
-  }
-  return std::move(list).build();
-}
-
 Value task_value(const SnapshotTask& task) {
   Value state;
   if (task.state) {
@@ -40,7 +34,7 @@ Value task_value(const SnapshotTask& task) {
                  {"name", task.name},
                  {"path", task.path},
                  {"error", task.error.value_or(Value())},
-                 {"interrupts", interrupt_list(task.interrupts)},
+                 {"interrupts", pregel::interrupt_list(task.interrupts)},
                  {"state", state},
                  {"result", task.result.value_or(Value())}});
 }
@@ -58,7 +52,7 @@ Value to_value(const StateSnapshot& snapshot) {
        {"created_at", snapshot.created_at},
        {"parent_config", snapshot.parent_config ? to_value(*snapshot.parent_config) : Value()},
        {"tasks", std::move(tasks).build()},
-       {"interrupts", interrupt_list(snapshot.interrupts)}});
+       {"interrupts", pregel::interrupt_list(snapshot.interrupts)}});
 }
 
 std::ostream& operator<<(std::ostream& out, const StateSnapshot& snapshot) {

@@ -20,7 +20,7 @@ Loop::Loop(std::shared_ptr<const Graph> graph, Scope scope, Value input)
     : graph_(std::move(graph)),
       scope_(std::move(scope)),
       input_(std::move(input)),
-      executor_(graph_->options.executor ? *graph_->options.executor : default_executor()),
+      executor_(graph_->executor()),
       state_(graph_, scope_.checkpointer.get()),
       saves_(scope_.checkpointer, executor_, scope_.durability == Durability::async) {
   Config& config = scope_.config;

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "checkpoint/delta_counters.hpp"
 #include "pregel/loop.hpp"
 #include "pregel/task_view.hpp"
 
 namespace clew::pregel {
+
+using internal::kDeltaCounters;
 
 Config checkpoint_config(const CheckpointKey& key, const Value& metadata) {
   Config config;
@@ -56,18 +59,6 @@ void Loop::stand_still() {
 }
 
 // Snapshots -------------------------------------------------------------------
-
-namespace {
-
-std::vector<TaskWrites> in_order(std::span<TaskRun* const> tasks) {
-  std::vector<TaskRun*> order(tasks.begin(), tasks.end());
-  std::sort(order.begin(), order.end(), [](TaskRun* a, TaskRun* b) { return path_less(*a, *b); });
-  std::vector<TaskWrites> writes;
-  for (TaskRun* task : order) writes.push_back(task->as_writes());
-  return writes;
-}
-
-}  // namespace
 
 StateSnapshot StateAccess::snapshot(const Config& config, const CheckpointTuple* saved, bool live,
                                     bool recurse) {
@@ -195,13 +186,12 @@ Config StateAccess::update(const Config& config, std::span<const StateUpdate> up
 Config StateAccess::save(Loop& loop, const Base& base, std::string_view source,
                          std::int64_t id_step, std::int64_t step,
                          const std::vector<Index>& updated) const {
-  constexpr std::string_view kCounters = "counters_since_delta_snapshot";
   loop.updated_ = updated;
   const Value counters = base.saved ? loop.count_updates() : object();
   const Value parents = base.saved ? base.saved->metadata["parents"] : Value();
   loop.metadata_ = object(
       {{"source", source}, {"step", step}, {"parents", parents.is_object() ? parents : object()}});
-  if (!counters.empty()) loop.metadata_ = loop.metadata_.set(kCounters, counters);
+  if (!counters.empty()) loop.metadata_ = loop.metadata_.set(kDeltaCounters, counters);
   std::vector<Index> snapshots;
   if (base.saved) {
     snapshots = loop.channels_to_snapshot(counters);
@@ -289,8 +279,8 @@ Config StateAccess::copy(Loop& loop, const Base& base, const Value& values) cons
   put.metadata = object({{"source", "fork"},
                          {"step", base.step + 1},
                          {"parents", parents.is_object() ? parents : object()}});
-  if (const Value* counters = base.saved->metadata.find("counters_since_delta_snapshot")) {
-    put.metadata = put.metadata.set("counters_since_delta_snapshot", *counters);
+  if (const Value* counters = base.saved->metadata.find(kDeltaCounters)) {
+    put.metadata = put.metadata.set(kDeltaCounters, *counters);
   }
   put.new_versions = object();
   put.expected_head = loop.expected_head_;

@@ -1,5 +1,7 @@
 #include "pregel/task_run.hpp"
 
+#include <algorithm>
+
 #include "pregel/loop.hpp"
 
 namespace clew::pregel {
@@ -107,9 +109,15 @@ Value TaskRun::interrupt(Value question) {
         interrupt_id(checkpoint_ns(), static_cast<std::int64_t>(scratchpad.resume.size()))}}};
 }
 
-bool path_less(TaskRun& a, TaskRun& b) {
-  if (a.kind == TaskKind::push && b.kind == TaskKind::push) return a.index < b.index;
-  return a.path_text() < b.path_text();
+std::vector<TaskWrites> in_order(std::vector<TaskRun*> tasks) {
+  std::sort(tasks.begin(), tasks.end(), [](TaskRun* a, TaskRun* b) {
+    const bool are_sends = a->kind == TaskKind::push && b->kind == TaskKind::push;
+    return are_sends ? a->index < b->index : a->path_text() < b->path_text();
+  });
+  std::vector<TaskWrites> writes;
+  writes.reserve(tasks.size());
+  for (TaskRun* task : tasks) writes.push_back(task->as_writes());
+  return writes;
 }
 
 }  // namespace clew::pregel

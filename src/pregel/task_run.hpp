@@ -101,7 +101,7 @@ class TaskRun {
   std::optional<ExecutionInfo> execution_info_;
 };
 
-// The order in which the writes of a step are applied.
-bool path_less(TaskRun& a, TaskRun& b);
+// The writes of a step's tasks, in the order in which they are applied.
+std::vector<TaskWrites> in_order(std::vector<TaskRun*> tasks);
 
 }  // namespace clew::pregel

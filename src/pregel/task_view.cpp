@@ -62,6 +62,14 @@ TaskOutcome task_outcome(const Graph& graph, std::string_view task_id,
   return outcome;
 }
 
+Value interrupt_list(const std::vector<Interrupt>& interrupts) {
+  ListBuilder list;
+  for (const Interrupt& interrupt : interrupts) {
+    list.push_back(object({{"value", interrupt.value}, {"id", interrupt.id}}));
+  }
+  return std::move(list).build();
+}
+
 Value task_update(const Selection& output, std::span<const Write> writes) {
   for (const Write& write : writes) {
     if (write.is(kReturn)) return write.value;

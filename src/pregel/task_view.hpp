@@ -24,6 +24,9 @@ TaskOutcome task_outcome(const Graph& graph, std::string_view task_id,
 // Writes as an object; several to one channel as {"$writes": [...]}.
 Value folded_writes(const std::vector<std::pair<std::string_view, Value>>& writes);
 
+// Interrupts as events and snapshots show them.
+Value interrupt_list(const std::vector<Interrupt>& interrupts);
+
 // The `updates` event of a task: what it wrote to the output channels.
 Value task_update(const Selection& output, std::span<const Write> writes);
 

@@ -6,7 +6,7 @@
 
 #include <clew/json.hpp>
 
-#include "value/float_text.hpp"
+#include "value/python_text.hpp"
 
 namespace clew::store {
 
@@ -54,19 +54,8 @@ std::string json_text(const Value& value) {
 }
 
 std::optional<std::string> text_of(const Value& value) {
-  switch (value.kind()) {
-    case Kind::string: return std::string(value.as_string());
-    case Kind::boolean: return value.as_bool() ? "True" : "False";
-    case Kind::integer:
-    case Kind::big_integer: return value.integer_text();
-    case Kind::floating: {
-      char text[internal::kFloatTextSize];
-      return std::string(text, internal::write_float(value.as_double(), text));
-    }
-    case Kind::list:
-    case Kind::object: return json_text(value);
-    default: return std::nullopt;
-  }
+  if (value.is_list() || value.is_object()) return json_text(value);
+  return internal::python_scalar_text(value);
 }
 
 void add_text(const Value& value, std::vector<std::string>& texts) {

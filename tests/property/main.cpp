@@ -6,7 +6,6 @@
 // A failure prints the seed, the graph, the calls and the first difference. The
 // exit code is 0 if all sequences passed, 1 if one failed, 2 if the call itself
 // was wrong.
-#include <charconv>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
@@ -15,18 +14,17 @@
 #include <string_view>
 #include <vector>
 
+#include "arguments.hpp"
 #include "sequence.hpp"
 
 namespace clew::property {
+
+using tests::parse_number;
+using tests::UsageError;
 namespace {
 
 constexpr std::string_view kUsage =
     "usage: clew-property [--backend memory] [--sequences N] [--first SEED] [--seed SEED]\n";
-
-class UsageError : public Error {
- public:
-  using Error::Error;
-};
 
 // A new, empty checkpointer for each sequence.
 using MakeSaver = std::function<std::shared_ptr<Checkpointer>()>;
@@ -43,15 +41,6 @@ struct Options {
   std::uint64_t sequences = 1000;
   bool is_single = false;
 };
-
-std::uint64_t parse_number(const std::string& text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw UsageError("'" + text + "' is not a number");
-  }
-  return number;
-}
 
 Options parse_options(const std::vector<std::string>& arguments) {
   Options options;
@@ -105,10 +94,7 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace clew::property;
-  try {
-    return run(parse_options({argv + 1, argv + argc}));
-  } catch (const UsageError& error) {
-    std::cerr << error.what() << '\n' << kUsage;
-    return 2;
-  }
+  return clew::tests::run_program(
+      argc, argv, kUsage,
+      [](const std::vector<std::string>& arguments) { return run(parse_options(arguments)); });
 }

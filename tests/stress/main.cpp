@@ -5,7 +5,6 @@
 //   clew-stress [--runs N] [--threads N]
 //
 // The exit code is 0 if all is well, 1 if not, 2 if the call itself was wrong.
-#include <charconv>
 #include <cstdlib>
 #include <iostream>
 #include <random>
@@ -15,18 +14,17 @@
 #include <thread>
 #include <vector>
 
+#include "arguments.hpp"
 #include "graph.hpp"
 #include "ledger.hpp"
 
 namespace clew::stress {
+
+using tests::parse_number;
+using tests::UsageError;
 namespace {
 
 constexpr std::string_view kUsage = "usage: clew-stress [--runs N] [--threads N]\n";
-
-class UsageError : public Error {
- public:
-  using Error::Error;
-};
 
 struct Options {
   std::size_t runs = 10'000;
@@ -152,15 +150,6 @@ void report(const Ledger& ledger) {
             << " updates\n";
 }
 
-std::size_t parse_number(const std::string& text) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number == 0) {
-    throw UsageError("'" + text + "' is not a number");
-  }
-  return number;
-}
-
 Options parse_options(const std::vector<std::string>& arguments) {
   Options options;
   for (std::size_t i = 0; i < arguments.size(); i += 2) {
@@ -172,6 +161,9 @@ Options parse_options(const std::vector<std::string>& arguments) {
     } else {
       throw UsageError("unknown option '" + arguments[i] + "'");
     }
+  }
+  if (options.runs == 0 || options.threads == 0) {
+    throw UsageError("there must be at least one run and one thread");
   }
   return options;
 }
@@ -211,10 +203,7 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace clew::stress;
-  try {
-    return run(parse_options({argv + 1, argv + argc}));
-  } catch (const UsageError& error) {
-    std::cerr << error.what() << '\n' << kUsage;
-    return 2;
-  }
+  return clew::tests::run_program(
+      argc, argv, kUsage,
+      [](const std::vector<std::string>& arguments) { return run(parse_options(arguments)); });
 }

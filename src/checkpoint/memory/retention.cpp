@@ -4,13 +4,14 @@
 
 #include <clew/extension.hpp>
 
+#include "checkpoint/delta_counters.hpp"
 #include "checkpoint/memory/namespace.hpp"
 
 namespace clew::memory {
 
 namespace {
 
-constexpr std::string_view kDeltaCounters = "counters_since_delta_snapshot";
+using internal::kDeltaCounters;
 
 // Older layouts keep the Sends of a step with its parent's writes.
 constexpr int kFirstLayoutWithSends = 4;

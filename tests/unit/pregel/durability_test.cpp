@@ -7,11 +7,13 @@
 
 #include <clew/clew.hpp>
 
+#include "unit/pregel/forwarding_saver.hpp"
+
 namespace clew {
 namespace {
 
 // Keeps what it is given in memory, but behaves like a disk that may fail.
-class DiskLikeSaver final : public Checkpointer {
+class DiskLikeSaver final : public ForwardingSaver {
  public:
   // Called before each write, with its number; may throw.
   std::function<void(int)> before_write = [](int) {};
@@ -19,41 +21,13 @@ class DiskLikeSaver final : public Checkpointer {
 
   void put(std::span<const CheckpointPut> puts) override {
     before_write(writes++);
-    memory_.put(puts);
+    ForwardingSaver::put(puts);
   }
   void put_writes(const CheckpointKey& key, std::span<const ChannelWrite> channel_writes,
                   std::string_view task_id, std::string_view task_path) override {
     before_write(writes++);
-    memory_.put_writes(key, channel_writes, task_id, task_path);
+    ForwardingSaver::put_writes(key, channel_writes, task_id, task_path);
   }
-
-  std::optional<CheckpointTuple> get_tuple(const CheckpointKey& key) override {
-    return memory_.get_tuple(key);
-  }
-  std::vector<CheckpointTuple> list(std::string_view thread_id,
-                                    std::optional<std::string_view> checkpoint_ns,
-                                    const ListOptions& options) override {
-    return memory_.list(thread_id, checkpoint_ns, options);
-  }
-  void delete_thread(std::string_view thread_id) override { memory_.delete_thread(thread_id); }
-  void copy_thread(std::string_view source, std::string_view target) override {
-    memory_.copy_thread(source, target);
-  }
-  void prune(std::string_view thread_id, const PruneOptions& options) override {
-    memory_.prune(thread_id, options);
-  }
-  void delete_for_runs(std::span<const std::string> run_ids) override {
-    memory_.delete_for_runs(run_ids);
-  }
-  std::vector<ThreadInfo> list_threads(const ThreadQuery& query) override {
-    return memory_.list_threads(query);
-  }
-  ThreadSize thread_size(std::string_view thread_id) override {
-    return memory_.thread_size(thread_id);
-  }
-
- private:
-  InMemorySaver memory_;
 };
 
 class DiskFull : public Error {

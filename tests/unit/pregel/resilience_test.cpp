@@ -7,8 +7,9 @@
 #include <clew/cache.hpp>
 #include <clew/errors.hpp>
 #include <clew/graph.hpp>
-#include <clew/memory_saver.hpp>
 #include <clew/store.hpp>
+
+#include "unit/pregel/forwarding_saver.hpp"
 
 namespace clew {
 namespace {
@@ -22,47 +23,10 @@ StateGraph<Value> one_node(std::function<Update(const Value&)> node, NodeOptions
   return graph;
 }
 
-// As a database is: writing to it takes place elsewhere.
-class SlowSaver final : public Checkpointer {
- public:
-  std::optional<CheckpointTuple> get_tuple(const CheckpointKey& key) override {
-    return saver_.get_tuple(key);
-  }
-  std::vector<CheckpointTuple> list(std::string_view thread_id,
-                                    std::optional<std::string_view> checkpoint_ns,
-                                    const ListOptions& options) override {
-    return saver_.list(thread_id, checkpoint_ns, options);
-  }
-  void put(std::span<const CheckpointPut> puts) override { saver_.put(puts); }
-  void put_writes(const CheckpointKey& key, std::span<const ChannelWrite> writes,
-                  std::string_view task_id, std::string_view task_path) override {
-    saver_.put_writes(key, writes, task_id, task_path);
-  }
-  void delete_thread(std::string_view thread_id) override { saver_.delete_thread(thread_id); }
-  void copy_thread(std::string_view source, std::string_view target) override {
-    saver_.copy_thread(source, target);
-  }
-  void prune(std::string_view thread_id, const PruneOptions& options) override {
-    saver_.prune(thread_id, options);
-  }
-  void delete_for_runs(std::span<const std::string> run_ids) override {
-    saver_.delete_for_runs(run_ids);
-  }
-  std::vector<ThreadInfo> list_threads(const ThreadQuery& query) override {
-    return saver_.list_threads(query);
-  }
-  ThreadSize thread_size(std::string_view thread_id) override {
-    return saver_.thread_size(thread_id);
-  }
-
- private:
-  InMemorySaver saver_;
-};
-
 TEST(Resilience, MoreRunsThanThreadsWaitForTheirSaves) {
   const CompiledGraph graph = one_node([](const Value& state) {
                                 return Update{{"n", state["n"].as_int() + 1}};
-                              }).compile({.checkpointer = std::make_shared<SlowSaver>()});
+                              }).compile({.checkpointer = std::make_shared<ForwardingSaver>()});
   constexpr std::size_t kRuns = 1200;
   const std::vector<Value> inputs(kRuns, Value{{"n", 1}});
   std::vector<Config> configs;
