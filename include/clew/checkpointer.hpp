@@ -50,6 +50,7 @@ struct PendingWrite {
   std::string channel;
   Value value;
   std::string task_path = {};
+  std::string node = {};  // its name, where the backend keeps it
 };
 
 struct CheckpointTuple {
@@ -58,6 +59,21 @@ struct CheckpointTuple {
   Value metadata;  // object: source, step, parents, and more
   std::string parent_id;
   std::vector<PendingWrite> pending_writes;  // by task path, task id, index
+};
+
+// Channel and value of one write.
+struct ChannelWrite {
+  std::string channel;
+  Value value;
+};
+
+// What one task wrote, to store before its step is complete.
+struct WritesPut {
+  CheckpointKey key;  // the checkpoint whose step the task belongs to; it may come later
+  std::string task_id;
+  std::string task_path = {};
+  std::vector<ChannelWrite> writes = {};
+  std::string node = {};  // its name, for whoever looks into the database
 };
 
 // One checkpoint to store.
@@ -71,12 +87,10 @@ struct CheckpointPut {
   // when this one is stored. Otherwise another run has moved the thread, and
   // put() throws ThreadConflict and stores nothing of it.
   std::optional<std::string> expected_head = {};
-};
 
-// Channel and value of one write.
-struct ChannelWrite {
-  std::string channel;
-  Value value;
+  // Writes of the steps that lead to this checkpoint and are not stored yet.
+  // They are stored with it, or not at all.
+  std::vector<WritesPut> writes = {};
 };
 
 struct ListOptions {
@@ -155,18 +169,15 @@ class Checkpointer {
                                             std::optional<std::string_view> checkpoint_ns,
                                             const ListOptions& options) = 0;
 
-  // Stores each of `puts` atomically; all are durable on return. Storing a
-  // checkpoint again replaces it. The engine gathers the puts of concurrent
-  // runs, so a backend that commits once per call gets group commit. If some
-  // meet a ThreadConflict, the others are stored before the first is thrown.
+  // Stores each of `puts` atomically, with its writes; all are durable on
+  // return. Storing a checkpoint again replaces it. If some meet a
+  // ThreadConflict, the others are stored before the first is thrown.
   virtual void put(std::span<const CheckpointPut> puts) = 0;
 
-  // Records what task `task_id` wrote before its step completed. A repeated
-  // (task_id, index) keeps the first value, except for control channels
-  // (error, interrupt, resume, scheduled), where the last one wins. The
-  // checkpoint itself may come later.
-  virtual void put_writes(const CheckpointKey& key, std::span<const ChannelWrite> writes,
-                          std::string_view task_id, std::string_view task_path) = 0;
+  // Records what tasks wrote before their step completed. A repeated (task_id,
+  // index) keeps the first value, except for control channels (error,
+  // interrupt, resume, scheduled), where the last one wins.
+  virtual void put_writes(std::span<const WritesPut> puts) = 0;
 
   // For each channel the writes since the nearest ancestor of `key` that stores
   // a value for it, and that value; see DeltaHistory. By default follows the

@@ -28,8 +28,7 @@ class InMemorySaver final : public Checkpointer {
                                     std::optional<std::string_view> checkpoint_ns,
                                     const ListOptions& options) override;
   void put(std::span<const CheckpointPut> puts) override;
-  void put_writes(const CheckpointKey& key, std::span<const ChannelWrite> writes,
-                  std::string_view task_id, std::string_view task_path) override;
+  void put_writes(std::span<const WritesPut> puts) override;
   std::vector<DeltaHistory> get_delta_channel_history(
       const CheckpointKey& key, std::span<const std::string> channels) override;
 

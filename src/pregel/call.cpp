@@ -46,6 +46,7 @@ std::shared_ptr<Call> Loop::call(TaskRun& caller, std::shared_ptr<const TaskFunc
     task.is_started = task.is_done = true;
   } else {
     ++outstanding_;
+    ++running_;
     executor_.post([self = shared_from_this(), created] {
       if (self->claim(*created)) self->execute(*created);
     });

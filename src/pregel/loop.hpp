@@ -191,8 +191,12 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void put_writes(TaskRun& task, std::span<const Write> writes, bool cached = false);
   void put_null_writes(std::vector<Write> writes);
   void keep_pending(TaskRun& task, std::span<const Write> writes);
-  void save_writes(std::string_view task_id, std::string_view task_path,
-                   std::span<const Write> writes, const std::string& checkpoint_id);
+  std::optional<WritesPut> writes_put(std::string_view task_id, std::string_view task_path,
+                                      std::string_view node, std::span<const Write> writes,
+                                      const std::string& checkpoint_id) const;
+  void save_writes(TaskRun& task, std::span<const Write> writes);
+  void save_with_next(std::string_view task_id, std::string_view task_path, std::string_view node,
+                      std::span<const Write> writes, const std::string& checkpoint_id);
   bool saves_at_once() const;
   std::unordered_map<std::string_view, TaskRun*> tasks_by_id() const;
   void put_checkpoint(std::string_view source);
@@ -272,7 +276,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::mutex mutex_;
   std::mutex id_mutex_;
   std::vector<std::shared_ptr<TaskRun>> tasks_;
-  std::atomic<std::size_t> outstanding_{0};
+  std::atomic<std::size_t> outstanding_{0};  // tasks, and the thread that started them
+  std::atomic<std::size_t> running_{0};      // tasks that have no outcome yet
   std::condition_variable calls_done_;
   bool has_loaded_writes_ = false;
   std::unordered_set<std::string> written_tasks_;
@@ -287,6 +292,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
     std::int64_t step;
     std::string task_id;
     std::string task_path;
+    std::string node;
     Write write;
   };
   std::vector<ExitWrite> exit_writes_;

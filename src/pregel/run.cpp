@@ -133,6 +133,7 @@ bool Loop::run_tasks() {
   }
   if (runnable.empty()) return true;
   outstanding_ = runnable.size() + 1;
+  running_ = runnable.size();
   if (runnable.size() == 1) {
     execute(*runnable.front());
   } else {
@@ -317,6 +318,7 @@ bool Loop::handle_parent_command(TaskRun& task, ParentCommand& command) {
 }
 
 void Loop::finish_task(TaskRun& task, std::exception_ptr error) {
+  running_.fetch_sub(1, std::memory_order_relaxed);
   try {
     commit(task, error);
   } catch (...) {
@@ -368,6 +370,7 @@ void Loop::schedule_error_handler(TaskRun& failed, std::exception_ptr error, std
     handler = prepare_error_handler(failed, error, std::move(text));
     tasks_.push_back(handler);
     ++outstanding_;
+    ++running_;
   }
   execute(*handler);
 }

@@ -54,25 +54,46 @@ Value Loop::sanitized(const Write& write) const {
   return send;
 }
 
-void Loop::save_writes(std::string_view task_id, std::string_view task_path,
-                       std::span<const Write> writes, const std::string& checkpoint_id) {
+// As they are stored; none if there is nothing to store.
+std::optional<WritesPut> Loop::writes_put(std::string_view task_id, std::string_view task_path,
+                                          std::string_view node, std::span<const Write> writes,
+                                          const std::string& checkpoint_id) const {
   // The thread moved past the checkpoint: its other children are rebuilt from
   // its writes to delta channels, and must not see new ones.
   const bool has_children = is_superseded_ && checkpoint_id == loaded_id_;
-  std::vector<ChannelWrite> stored;
-  stored.reserve(writes.size());
+  WritesPut put{.key = {scope_.config.thread_id, scope_.config.checkpoint_ns, checkpoint_id},
+                .task_id = std::string(task_id),
+                .task_path = std::string(task_path),
+                .node = std::string(node)};
+  put.writes.reserve(writes.size());
   for (const Write& write : writes) {
     if (write.index != kUnknown && graph_->channels[write.index].channel->is_untracked()) continue;
     if (has_children && write.index != kUnknown && graph_->channels[write.index].snapshots) {
-      stored.push_back({std::string(kNoWrites), {}});
+      put.writes.push_back({std::string(kNoWrites), {}});
       continue;
     }
-    stored.push_back(
+    put.writes.push_back(
         {std::string(write.name()), graph_->has_untracked ? sanitized(write) : write.value});
   }
-  if (stored.empty()) return;
-  saves_.put_writes({scope_.config.thread_id, scope_.config.checkpoint_ns, checkpoint_id},
-                    std::move(stored), task_id, task_path);
+  if (put.writes.empty()) return std::nullopt;
+  return put;
+}
+
+// Of a task of the open step. If others still run, its result must not wait for them.
+void Loop::save_writes(TaskRun& task, std::span<const Write> writes) {
+  const bool at_once = running_.load(std::memory_order_relaxed) > 0;
+  if (auto put = writes_put(task.id(), task.path_text(), task.name, writes, checkpoint_.id)) {
+    saves_.put_writes(std::move(*put), at_once);
+  }
+}
+
+// Seen only if the next checkpoint is stored too.
+void Loop::save_with_next(std::string_view task_id, std::string_view task_path,
+                          std::string_view node, std::span<const Write> writes,
+                          const std::string& checkpoint_id) {
+  if (auto put = writes_put(task_id, task_path, node, writes, checkpoint_id)) {
+    saves_.put_with_next(std::move(*put));
+  }
 }
 
 bool Loop::saves_at_once() const {
@@ -97,7 +118,10 @@ void Loop::put_null_writes(std::vector<Write> writes) {
     }
   }
   if (scope_.durability == Durability::exit) written_tasks_.emplace(kNullTaskId);
-  if (saves_at_once()) save_writes(kNullTaskId, "", all, checkpoint_.id);
+  if (!saves_at_once()) return;
+  if (auto put = writes_put(kNullTaskId, "", "", all, checkpoint_.id)) {
+    saves_.put_writes(std::move(*put), true);
+  }
 }
 
 void Loop::put_writes(TaskRun& task, std::span<const Write> writes, bool cached) {
@@ -108,7 +132,7 @@ void Loop::put_writes(TaskRun& task, std::span<const Write> writes, bool cached)
   }
   if (writes.empty()) return;
   keep_pending(task, writes);
-  if (saves_at_once()) save_writes(task.id(), task.path_text(), writes, checkpoint_.id);
+  if (saves_at_once()) save_writes(task, writes);
   output_writes(task, writes, cached);
   store_in_cache(task, writes, cached);
 }
@@ -345,7 +369,7 @@ void Loop::note_step_deltas() {
   if (is_first) {
     exit_first_step_ = step_;
     for (const Write& write : exit_command_writes_) {
-      exit_writes_.push_back({step_, std::string(kNullTaskId), "", write});
+      exit_writes_.push_back({step_, std::string(kNullTaskId), "", "", write});
     }
   }
   const auto tasks = tasks_by_id();
@@ -357,8 +381,10 @@ void Loop::note_step_deltas() {
                                                pending.write.index)) != stored_delta_writes_.end();
     if (is_first && is_stored) continue;
     const auto task = tasks.find(pending.task_id());
+    const bool is_known = task != tasks.end();
     exit_writes_.push_back({step_, std::string(pending.task_id()),
-                            task == tasks.end() ? "" : task->second->path_text(), pending.write});
+                            is_known ? task->second->path_text() : "",
+                            is_known ? task->second->name : "", pending.write});
   }
 }
 
@@ -381,28 +407,28 @@ void Loop::put_exit_delta_writes() {
   if (exit_writes_.empty()) return;
   if (!has_parent_) put_stub();
 
-  std::vector<std::pair<std::string, std::string>> order;  // task id, path
-  std::vector<std::vector<Write>> grouped;
+  struct Task {
+    std::string id;
+    std::string path;
+    std::string node;
+    std::vector<Write> writes;
+  };
+  std::vector<Task> tasks;
   for (const ExitWrite& write : exit_writes_) {
-    std::pair<std::string, std::string> key;
-    if (write.task_id == kNullTaskId) {
-      key = {exit_delta_task_id(write.step, write.task_id), ""};
-    } else if (write.step == exit_first_step_) {
-      key = {exit_delta_task_id(write.step, write.task_id), write.task_path};
-    } else {
-      key = {exit_delta_late_task_id(write.step, write.task_id),
-             exit_delta_late_task_path(write.step, write.task_path)};
+    Task task{exit_delta_task_id(write.step, write.task_id), write.task_path, write.node, {}};
+    if (write.task_id != kNullTaskId && write.step != exit_first_step_) {
+      task.id = exit_delta_late_task_id(write.step, write.task_id);
+      task.path = exit_delta_late_task_path(write.step, write.task_path);
     }
-    const auto found = std::find(order.begin(), order.end(), key);
-    if (found == order.end()) {
-      order.push_back(std::move(key));
-      grouped.push_back({write.write});
-    } else {
-      grouped[static_cast<std::size_t>(found - order.begin())].push_back(write.write);
-    }
+    const auto same_task = [&](const Task& other) {
+      return other.id == task.id && other.path == task.path;
+    };
+    auto found = std::find_if(tasks.begin(), tasks.end(), same_task);
+    if (found == tasks.end()) found = tasks.insert(found, std::move(task));
+    found->writes.push_back(write.write);
   }
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    save_writes(order[i].first, order[i].second, grouped[i], loaded_id_);
+  for (const Task& task : tasks) {
+    save_with_next(task.id, task.path, task.node, task.writes, loaded_id_);
   }
 }
 
@@ -435,8 +461,11 @@ void Loop::put_exit_writes() {
   const auto tasks = tasks_by_id();
   for (std::string_view task_id : order) {
     const auto task = tasks.find(task_id);
-    save_writes(task_id, task == tasks.end() ? "" : task->second->path_text(), by_task[task_id],
-                checkpoint_.id);
+    const bool is_known = task != tasks.end();
+    const auto put = writes_put(task_id, is_known ? task->second->path_text() : "",
+                                is_known ? task->second->name : "", by_task[task_id],
+                                checkpoint_.id);
+    if (put) saves_.put_writes(*put, true);
   }
 }
 

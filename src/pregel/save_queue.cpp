@@ -1,83 +1,130 @@
 #include "pregel/save_queue.hpp"
 
+#include <iterator>
+#include <utility>
+
 namespace clew::pregel {
 
 struct SaveQueue::Work {
+  explicit Work(std::shared_ptr<Checkpointer> saver) : checkpointer(std::move(saver)) {}
+
+  const std::shared_ptr<Checkpointer> checkpointer;
   std::mutex mutex;
   std::condition_variable done;
-  std::deque<std::function<void()>> queue;
+  std::vector<CheckpointPut> puts;
+  std::vector<WritesPut> writes;  // made after the puts
+  bool writes_are_due = false;    // else they wait for the next put
   enum { idle, posted, running } state = idle;
   std::exception_ptr error;
 
-  // Works the queue off, unless another thread has begun to.
-  static void run(const std::shared_ptr<Work>& work) {
-    std::unique_lock lock(work->mutex);
-    if (work->state != posted) return;
-    work->state = running;
-    while (!work->queue.empty()) {
-      std::function<void()> save = std::move(work->queue.front());
-      work->queue.pop_front();
-      if (work->error) continue;
+  bool has_work() const { return !puts.empty() || (writes_are_due && !writes.empty()); }
+
+  void add(CheckpointPut put) {
+    put.writes.insert(put.writes.begin(), std::make_move_iterator(writes.begin()),
+                      std::make_move_iterator(writes.end()));
+    writes.clear();
+    writes_are_due = false;
+    puts.push_back(std::move(put));
+  }
+
+  // Stores what is there, and what comes meanwhile.
+  void drain(std::unique_lock<std::mutex>& lock) {
+    state = running;
+    while (has_work()) {
+      const std::vector<CheckpointPut> puts_now = std::exchange(puts, {});
+      std::vector<WritesPut> writes_now;
+      if (std::exchange(writes_are_due, false)) writes_now = std::exchange(writes, {});
+      if (error) continue;
       lock.unlock();
-      std::exception_ptr error;
-      try {
-        save();
-      } catch (...) {
-        error = std::current_exception();
-      }
-      save = nullptr;
+      const std::exception_ptr failure = store(puts_now, writes_now);
       lock.lock();
-      if (error) work->error = error;
+      if (failure) error = failure;
     }
-    work->state = idle;
-    work->done.notify_all();
+    state = idle;
+    done.notify_all();
+  }
+
+  std::exception_ptr store(const std::vector<CheckpointPut>& puts_now,
+                           const std::vector<WritesPut>& writes_now) noexcept {
+    try {
+      if (!puts_now.empty()) checkpointer->put(puts_now);
+      if (!writes_now.empty()) checkpointer->put_writes(writes_now);
+      return nullptr;
+    } catch (...) {
+      return std::current_exception();
+    }
   }
 };
 
-SaveQueue::SaveQueue(std::shared_ptr<Checkpointer> checkpointer, Executor& executor, bool overlap)
+SaveQueue::SaveQueue(std::shared_ptr<Checkpointer> checkpointer, Executor& executor,
+                     Durability durability)
     : checkpointer_(std::move(checkpointer)),
       executor_(executor),
-      in_background_(overlap && checkpointer_ && checkpointer_->waits_for_device()) {
-  if (in_background_) work_ = std::make_shared<Work>();
-}
+      is_async_(durability == Durability::async),
+      work_(checkpointer_ && checkpointer_->waits_for_device()
+                ? std::make_shared<Work>(checkpointer_)
+                : nullptr) {}
 
-void SaveQueue::add(std::function<void()> save) {
-  if (!in_background_) return save();
-  {
-    const std::lock_guard lock(work_->mutex);
-    work_->queue.push_back(std::move(save));
-    if (work_->state != Work::idle) return;
-    work_->state = Work::posted;
+SaveQueue::~SaveQueue() {
+  try {
+    flush();
+  } catch (const std::exception&) {
+    // Whoever had to know has called flush() before.
   }
-  executor_.post([work = work_] { Work::run(work); });
 }
 
 void SaveQueue::put(CheckpointPut put) {
-  if (!in_background_) return checkpointer_->put({&put, 1});
-  add([saver = checkpointer_, put = std::move(put)] { saver->put({&put, 1}); });
+  if (!work_) {
+    put.writes = std::exchange(with_next_, {});
+    return checkpointer_->put({&put, 1});
+  }
+  {
+    const std::lock_guard lock(work_->mutex);
+    work_->add(std::move(put));
+  }
+  if (is_async_) begin();
 }
 
-void SaveQueue::put_writes(CheckpointKey key, std::vector<ChannelWrite> writes,
-                           std::string_view task_id, std::string_view task_path) {
-  if (!in_background_) return checkpointer_->put_writes(key, writes, task_id, task_path);
-  add([saver = checkpointer_, key = std::move(key), writes = std::move(writes),
-       task = std::string(task_id),
-       path = std::string(task_path)] { saver->put_writes(key, writes, task, path); });
+void SaveQueue::put_writes(WritesPut put, bool at_once) {
+  if (!work_) return checkpointer_->put_writes({&put, 1});
+  {
+    const std::lock_guard lock(work_->mutex);
+    work_->writes.push_back(std::move(put));
+    if (!at_once) return;
+    work_->writes_are_due = true;
+  }
+  begin();
 }
 
-void SaveQueue::wait() noexcept {
-  if (!work_) return;
-  // Whoever waits works: no thread may be free for it while all of them wait.
-  Work::run(work_);
-  std::unique_lock lock(work_->mutex);
-  work_->done.wait(lock, [this] { return work_->state == Work::idle; });
+void SaveQueue::put_with_next(WritesPut put) {
+  if (work_) return put_writes(std::move(put), false);
+  with_next_.push_back(std::move(put));
+}
+
+void SaveQueue::begin() {
+  {
+    const std::lock_guard lock(work_->mutex);
+    if (work_->state != Work::idle) return;
+    work_->state = Work::posted;
+  }
+  executor_.post([work = work_] {
+    std::unique_lock lock(work->mutex);
+    if (work->state == Work::posted) work->drain(lock);
+  });
 }
 
 void SaveQueue::flush() {
-  if (!work_) return;
-  wait();
-  const std::lock_guard lock(work_->mutex);
-  if (work_->error) std::rethrow_exception(std::exchange(work_->error, nullptr));
+  if (!work_) {
+    const std::vector<WritesPut> left = std::exchange(with_next_, {});
+    if (!left.empty()) checkpointer_->put_writes(left);
+    return;
+  }
+  std::unique_lock lock(work_->mutex);
+  work_->writes_are_due = true;
+  // Whoever waits works: no thread may be free for it while all of them wait.
+  if (work_->state != Work::running) work_->drain(lock);
+  work_->done.wait(lock, [this] { return work_->state == Work::idle; });
+  if (work_->error) std::rethrow_exception(work_->error);
 }
 
 }  // namespace clew::pregel

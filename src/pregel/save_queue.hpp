@@ -1,44 +1,51 @@
-// Hands checkpoints and writes to the checkpointer in the order they were made:
-// at once, or behind the run's back under durability `async`. What is handed
-// over is immutable, so a later step cannot change it.
+// Hands checkpoints and writes to the checkpointer in the order they were made.
+// A backend that waits for no device gets them at once. For others they gather
+// here until somebody flushes, or are stored behind the run's back. What is
+// handed over is immutable, so a later step cannot change it.
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include <clew/checkpointer.hpp>
+#include <clew/config.hpp>
 #include <clew/task.hpp>
 
 namespace clew::pregel {
 
 class SaveQueue {
  public:
-  // In the background only if `overlap` and the checkpointer waits for a device.
-  SaveQueue(std::shared_ptr<Checkpointer> checkpointer, Executor& executor, bool overlap);
-  ~SaveQueue() { wait(); }
+  SaveQueue(std::shared_ptr<Checkpointer> checkpointer, Executor& executor, Durability durability);
+  // Stores what is left, unless storing has failed before.
+  ~SaveQueue();
 
+  // Under durability `async` storing begins now, otherwise when flush() is called.
   void put(CheckpointPut put);
-  void put_writes(CheckpointKey key, std::vector<ChannelWrite> writes, std::string_view task_id,
-                  std::string_view task_path);
 
-  // Until everything is stored; throws the first error there was. After an
-  // error nothing more is stored: what follows would build on a gap.
+  // What a task wrote: stored with the next checkpoint, in one commit where the
+  // backend can. `at_once` if that may be long in coming.
+  void put_writes(WritesPut put, bool at_once);
+
+  // Writes that must not be seen unless the next checkpoint is stored too.
+  void put_with_next(WritesPut put);
+
+  // Until everything is stored; throws the first error there was, each time.
+  // After an error nothing more is stored: what follows would build on a gap.
   void flush();
 
  private:
   // The state is shared with the job that works it off, which may outlive us by a moment.
   struct Work;
-  void add(std::function<void()> save);
-  void wait() noexcept;
+  void begin();
 
-  std::shared_ptr<Checkpointer> checkpointer_;
+  const std::shared_ptr<Checkpointer> checkpointer_;
   Executor& executor_;
-  bool in_background_;
-  std::shared_ptr<Work> work_;
+  const bool is_async_;
+  const std::shared_ptr<Work> work_;   // null: stored at once
+  std::vector<WritesPut> with_next_;   // then, what waits for the next checkpoint
 };
 
 }  // namespace clew::pregel

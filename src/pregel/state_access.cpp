@@ -204,6 +204,7 @@ Config StateAccess::save(Loop& loop, const Base& base, std::string_view source,
   loop.checkpoint_.v = kCheckpointVersion;
   loop.checkpoint_.id = clew::checkpoint_id(id_step);
   loop.save_checkpoint(std::move(snapshots));
+  loop.saves_.flush();
   CheckpointKey key{loop.scope_.config.thread_id, loop.scope_.config.checkpoint_ns,
                     loop.checkpoint_.id};
   return checkpoint_config(key, base.saved ? base.saved->metadata : Value());
@@ -212,7 +213,8 @@ Config StateAccess::save(Loop& loop, const Base& base, std::string_view source,
 // On the newest checkpoint an update is also on record as writes of the step it
 // takes part in; a fork leaves the checkpoint it starts from as it is.
 void StateAccess::store_writes(Loop& loop, const Base& base, const std::string& task_id,
-                               const std::string& task_path, std::span<const Write> writes) const {
+                               const std::string& task_path, const std::string& node,
+                               std::span<const Write> writes) const {
   if (!base.saved || writes.empty()) return;
   const bool is_fork = base.is_first && base.is_superseded;
   // What the task wrote itself, or a refused update, stays what is stored.
@@ -228,7 +230,7 @@ void StateAccess::store_writes(Loop& loop, const Base& base, const std::string& 
     }
   }
   if (is_fork) return;
-  loop.save_writes(task_id, task_path, writes, base.saved->checkpoint.id);
+  loop.save_with_next(task_id, task_path, node, writes, base.saved->checkpoint.id);
 }
 
 Config StateAccess::clear_tasks(Loop& loop, const Base& base) const {
@@ -258,7 +260,7 @@ Config StateAccess::update_as_input(Loop& loop, const Base& base, const Value& v
   if (values.is_null()) throw InvalidUpdateError("there is no input to write");
   const std::vector<Write> writes{
       {graph_->channels[graph_->start_channel].key, values, graph_->start_channel}};
-  store_writes(loop, base, input_writes_id(Uuid::parse(loop.checkpoint_.id)), "", writes);
+  store_writes(loop, base, input_writes_id(Uuid::parse(loop.checkpoint_.id)), "", "", writes);
   const TaskWrites input = TaskWrites::of_input(writes);
   const std::vector<Index> updated = loop.state_.apply({&input, 1});
   const std::int64_t step = base.saved ? base.step + 1 : -1;
@@ -388,7 +390,8 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       if (replaces_task[i] != in_place_of_tasks) continue;
       store_writes(loop, base, task_ids[i],
-                   task_path_str(TaskPath::update(static_cast<std::int64_t>(i))), tasks[i]->writes);
+                   task_path_str(TaskPath::update(static_cast<std::int64_t>(i))), tasks[i]->name,
+                   tasks[i]->writes);
     }
   };
   // As in LangGraph an update is on record even if it is refused. In the place of

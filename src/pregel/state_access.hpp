@@ -37,7 +37,8 @@ class StateAccess {
   Config update_as_nodes(Loop& loop, const Base& base, std::span<const StateUpdate> updates) const;
   std::string infer_node(Loop& loop) const;
   void store_writes(Loop& loop, const Base& base, const std::string& task_id,
-                    const std::string& task_path, std::span<const Write> writes) const;
+                    const std::string& task_path, const std::string& node,
+                    std::span<const Write> writes) const;
   Config save(Loop& loop, const Base& base, std::string_view source, std::int64_t id_step,
               std::int64_t step, const std::vector<Index>& updated) const;
 

@@ -37,8 +37,11 @@ void put(Checkpointer& saver, const CheckpointPut& one) { saver.put({&one, 1}); 
 void put_writes(Checkpointer& saver, std::string_view thread_id, int n,
                 const std::vector<ChannelWrite>& writes, std::string_view task_id,
                 std::string_view task_path, std::string_view ns) {
-  saver.put_writes({std::string(thread_id), std::string(ns), test_id(n)}, writes, task_id,
-                   task_path);
+  const WritesPut put{.key = {std::string(thread_id), std::string(ns), test_id(n)},
+                      .task_id = std::string(task_id),
+                      .task_path = std::string(task_path),
+                      .writes = writes};
+  saver.put_writes({&put, 1});
 }
 
 std::string history(Checkpointer& saver, std::string_view thread_id,

@@ -89,6 +89,19 @@ TEST_P(CheckpointerSuite, PuttingACheckpointAgainReplacesItAndKeepsItsWrites) {
   EXPECT_EQ(history(*saver_, "t"), "1 {\"b\":5} [task.a=7]\n");
 }
 
+TEST_P(CheckpointerSuite, WritesGoWithTheirCheckpointOrNotAtAll) {
+  put(*saver_, make_put("t", 1, 0, {{"a", 1}}));
+  CheckpointPut second = make_put("t", 2, 1, {{"a", 2}});
+  second.expected_head = test_id(1);
+  second.writes.push_back({.key = second.key, .task_id = "t1", .writes = {{"a", 2}}});
+  put(*saver_, second);
+  CheckpointPut late = make_put("t", 3, 1, {{"a", 3}});
+  late.expected_head = test_id(1);
+  late.writes.push_back({.key = late.key, .task_id = "t2", .writes = {{"a", 3}}});
+  EXPECT_THROW(put(*saver_, late), ThreadConflict);
+  EXPECT_EQ(history(*saver_, "t"), "2 <1 {\"a\":2}\n1 {\"a\":1} [t1.a=2]\n");
+}
+
 TEST_P(CheckpointerSuite, SeveralPutsMayGoInOneCall) {
   const CheckpointPut puts[] = {make_put("t", 1, 0, {{"n", 1}}), make_put("u", 5, 0, {{"n", 5}}),
                                 make_put("t", 2, 1, {{"n", 2}})};

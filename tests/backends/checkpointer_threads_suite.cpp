@@ -76,8 +76,7 @@ class MinimalSaver : public Checkpointer {
     return {};
   }
   void put(std::span<const CheckpointPut>) override {}
-  void put_writes(const CheckpointKey&, std::span<const ChannelWrite>, std::string_view,
-                  std::string_view) override {}
+  void put_writes(std::span<const WritesPut>) override {}
   void delete_thread(std::string_view) override {}
   void copy_thread(std::string_view, std::string_view) override {}
   void prune(std::string_view, const PruneOptions&) override {}

@@ -118,12 +118,13 @@ class Script {
   }
 
   Value put_writes(const Value& step) {
-    std::vector<ChannelWrite> writes;
+    WritesPut put{.key = key_of(step, "checkpoint_id"),
+                  .task_id = step.get<std::string>("task_id"),
+                  .task_path = step.get<std::string>("task_path")};
     for (const Value& write : step["writes"]) {
-      writes.push_back({write.get<std::string>(0), decode(write[1])});
+      put.writes.push_back({write.get<std::string>(0), decode(write[1])});
     }
-    saver_.put_writes(key_of(step, "checkpoint_id"), writes, step["task_id"].as_string(),
-                      step["task_path"].as_string());
+    saver_.put_writes({&put, 1});
     return nullptr;
   }
 

@@ -16,8 +16,6 @@ namespace clew::stress {
 
 // How the names of threads begin. Several callers use the shared ones; only on
 // the mixed ones they also update the state and run under durability `exit`.
-// There a call that loses the thread has already stored its writes to delta
-// channels with the checkpoint it built on, and whoever won sees them.
 inline constexpr std::string_view kOwn = "own";
 inline constexpr std::string_view kShared = "shared";
 inline constexpr std::string_view kMixed = "mixed";

@@ -65,11 +65,10 @@ void Namespace::put(const CheckpointPut& put) {
   blobs_.add(put.new_versions, checkpoint.channel_values);
 }
 
-void Namespace::put_writes(std::string_view checkpoint_id, std::span<const ChannelWrite> writes,
-                           std::string_view task_id, std::string_view task_path) {
-  auto record = records_.find(checkpoint_id);
-  if (record == records_.end()) record = records_.try_emplace(std::string(checkpoint_id)).first;
-  record->second.writes.add(writes, task_id, task_path);
+void Namespace::put_writes(const WritesPut& put) {
+  auto record = records_.find(put.key.checkpoint_id);
+  if (record == records_.end()) record = records_.try_emplace(put.key.checkpoint_id).first;
+  record->second.writes.add(put);
 }
 
 std::optional<CheckpointTuple> Namespace::get(const CheckpointKey& key) {

@@ -32,11 +32,11 @@ class PendingWrites {
   struct TaskWrites {
     std::string task_id;
     std::string task_path;
+    std::string node;
     std::vector<Write> writes;
   };
 
-  void add(std::span<const ChannelWrite> writes, std::string_view task_id,
-           std::string_view task_path);
+  void add(const WritesPut& put);
 
   // By task path, task id and index; each (task id, index) once.
   const std::vector<TaskWrites>& settled();
@@ -99,8 +99,7 @@ class Namespace {
   std::string_view head() const;
 
   void put(const CheckpointPut& put);
-  void put_writes(std::string_view checkpoint_id, std::span<const ChannelWrite> writes,
-                  std::string_view task_id, std::string_view task_path);
+  void put_writes(const WritesPut& put);
 
   // The checkpoint of this id, or the newest one if it is empty.
   std::optional<CheckpointTuple> get(const CheckpointKey& key);

@@ -58,7 +58,7 @@ std::vector<TaskWrites> merge_calls(std::span<TaskWrites> calls) {
   std::vector<TaskWrites> merged;
   for (Located& located : all) {
     if (merged.empty() || merged.back().task_path != *located.task_path) {
-      merged.push_back({calls.front().task_id, *located.task_path, {}});
+      merged.push_back({calls.front().task_id, *located.task_path, calls.front().node, {}});
     }
     merged.back().writes.push_back(std::move(located.write));
   }
@@ -67,16 +67,16 @@ std::vector<TaskWrites> merge_calls(std::span<TaskWrites> calls) {
 
 }  // namespace
 
-void PendingWrites::add(std::span<const ChannelWrite> writes, std::string_view task_id,
-                        std::string_view task_path) {
-  if (writes.empty()) return;
+void PendingWrites::add(const WritesPut& put) {
+  if (put.writes.empty()) return;
   TaskWrites& task = tasks_.emplace_back();
-  task.task_id = task_id;
-  task.task_path = task_path;
-  task.writes.reserve(writes.size());
-  for (std::size_t i = 0; i < writes.size(); ++i) {
-    task.writes.push_back(
-        {write_index(writes[i].channel, i), added_++, writes[i].channel, writes[i].value});
+  task.task_id = put.task_id;
+  task.task_path = put.task_path;
+  task.node = put.node;
+  task.writes.reserve(put.writes.size());
+  for (std::size_t i = 0; i < put.writes.size(); ++i) {
+    const auto& [channel, value] = put.writes[i];
+    task.writes.push_back({write_index(channel, i), added_++, channel, value});
   }
   is_settled_ = false;
 }
@@ -93,7 +93,7 @@ std::vector<PendingWrite> PendingWrites::list() {
   list.reserve(count);
   for (const TaskWrites& task : tasks_) {
     for (const Write& write : task.writes) {
-      list.push_back({task.task_id, write.channel, write.value, task.task_path});
+      list.push_back({task.task_id, write.channel, write.value, task.task_path, task.node});
     }
   }
   return list;

@@ -120,6 +120,7 @@ struct alignas(64) InMemorySaver::Shard {
       const std::string_view head = ns ? ns->head() : std::string_view();
       if (head != *put.expected_head) throw_conflict(put, head);
     }
+    for (const WritesPut& writes : put.writes) find_or_make(writes.key).put_writes(writes);
     find_or_make(put.key).put(put);
   }
 };
@@ -171,11 +172,12 @@ void InMemorySaver::put(std::span<const CheckpointPut> puts) {
   if (conflict) std::rethrow_exception(conflict);
 }
 
-void InMemorySaver::put_writes(const CheckpointKey& key, std::span<const ChannelWrite> writes,
-                               std::string_view task_id, std::string_view task_path) {
-  Shard& shard = shard_of(key.thread_id);
-  const std::scoped_lock lock(shard.mutex);
-  shard.find_or_make(key).put_writes(key.checkpoint_id, writes, task_id, task_path);
+void InMemorySaver::put_writes(std::span<const WritesPut> puts) {
+  for (const WritesPut& put : puts) {
+    Shard& shard = shard_of(put.key.thread_id);
+    const std::scoped_lock lock(shard.mutex);
+    shard.find_or_make(put.key).put_writes(put);
+  }
 }
 
 std::vector<DeltaHistory> InMemorySaver::get_delta_channel_history(

@@ -23,10 +23,9 @@ class DiskLikeSaver final : public ForwardingSaver {
     before_write(writes++);
     ForwardingSaver::put(puts);
   }
-  void put_writes(const CheckpointKey& key, std::span<const ChannelWrite> channel_writes,
-                  std::string_view task_id, std::string_view task_path) override {
+  void put_writes(std::span<const WritesPut> puts) override {
     before_write(writes++);
-    ForwardingSaver::put_writes(key, channel_writes, task_id, task_path);
+    ForwardingSaver::put_writes(puts);
   }
 };
 

@@ -17,10 +17,7 @@ class ForwardingSaver : public Checkpointer {
     return memory_.list(thread_id, checkpoint_ns, options);
   }
   void put(std::span<const CheckpointPut> puts) override { memory_.put(puts); }
-  void put_writes(const CheckpointKey& key, std::span<const ChannelWrite> writes,
-                  std::string_view task_id, std::string_view task_path) override {
-    memory_.put_writes(key, writes, task_id, task_path);
-  }
+  void put_writes(std::span<const WritesPut> puts) override { memory_.put_writes(puts); }
   void delete_thread(std::string_view thread_id) override { memory_.delete_thread(thread_id); }
   void copy_thread(std::string_view source, std::string_view target) override {
     memory_.copy_thread(source, target);
