@@ -122,6 +122,13 @@ class ThreadConflict : public Error {
   using Error::Error;
 };
 
+// A database could not be opened, read or written. The message holds its reason
+// and what to do; nothing of the call was stored.
+class StorageError : public Error {
+ public:
+  using Error::Error;
+};
+
 // ---- In the calls
 
 // A run without input on a thread that has nothing to continue.

@@ -462,9 +462,9 @@ void Loop::put_exit_writes() {
   for (std::string_view task_id : order) {
     const auto task = tasks.find(task_id);
     const bool is_known = task != tasks.end();
-    const auto put = writes_put(task_id, is_known ? task->second->path_text() : "",
-                                is_known ? task->second->name : "", by_task[task_id],
-                                checkpoint_.id);
+    const auto put =
+        writes_put(task_id, is_known ? task->second->path_text() : "",
+                   is_known ? task->second->name : "", by_task[task_id], checkpoint_.id);
     if (put) saves_.put_writes(*put, true);
   }
 }

@@ -44,8 +44,8 @@ class SaveQueue {
   const std::shared_ptr<Checkpointer> checkpointer_;
   Executor& executor_;
   const bool is_async_;
-  const std::shared_ptr<Work> work_;   // null: stored at once
-  std::vector<WritesPut> with_next_;   // then, what waits for the next checkpoint
+  const std::shared_ptr<Work> work_;  // null: stored at once
+  std::vector<WritesPut> with_next_;  // then, what waits for the next checkpoint
 };
 
 }  // namespace clew::pregel

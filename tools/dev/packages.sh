@@ -1,7 +1,7 @@
 # Installs the Debian packages that are missing, and touches nothing when none is.
 
 declare -A packages=(
-  [build]="g++ cmake ninja-build pkg-config ccache libsimdjson-dev libfmt-dev libssl-dev libxxhash-dev
+  [build]="g++ cmake ninja-build pkg-config ccache libsimdjson-dev libfmt-dev libssl-dev libxxhash-dev libsqlite3-dev
            libgtest-dev libgmock-dev nlohmann-json3-dev libbenchmark-dev"
   [format]="clang-format-19"
   [lint]="clang-19 clang-tidy-19 libclang-rt-19-dev lld-19"

@@ -32,7 +32,7 @@ PUBLIC_HEADERS = {
               "fields", "json", "messages", "msgpack", "nlohmann", "python_types", "reducers", "state",
               "time", "types", "uuid", "value"],
     "serde": ["cipher", "dialect", "encrypted", "serde"],
-    "checkpoint": ["checkpointer", "ids", "memory_saver"],
+    "checkpoint": ["checkpointer", "ids", "memory_saver", "sqlite_saver"],
     "channels": ["channels"],
     "store": ["store"],
     "pregel": ["cache", "compiled_graph", "config", "drawing", "functional", "graph", "runtime",

@@ -1,0 +1,92 @@
+// Keeps threads in one SQLite file, which survives kill -9 and power loss.
+//
+//   auto saver = SqliteSaver::open("threads.db");
+//   auto app = graph.compile({.checkpointer = saver});
+//
+// Any number of runs, threads and processes may use a file at once. A file that
+// Python's langgraph-checkpoint-sqlite made is opened in its own layout, so
+// LangGraph and Clew can take turns on its threads. A new file gets Clew's
+// layout, in which a checkpoint costs what its step changed; see
+// docs/format/sqlite.md.
+//
+// All methods may be called from any thread. Whatever several threads store at
+// the same time is committed together.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <clew/checkpointer.hpp>
+#include <clew/serde.hpp>
+
+namespace clew {
+
+enum class SqliteLayout {
+  automatic,  // that of the file; native if it has none yet
+  native,
+  langgraph,  // that of langgraph-checkpoint-sqlite
+};
+
+// What "durable" means when a writing method returns.
+enum class SqliteSynchronous {
+  full,    // survives power loss
+  normal,  // survives the end of the process; power loss may undo the last commits
+  off,     // survives the end of the process; power loss may damage the file
+};
+
+struct SqliteOptions {
+  // How values become bytes. Null: a JsonPlusSerializer.
+  std::shared_ptr<const Serializer> serializer;
+
+  // Which tables a new file gets, or which an existing one must have.
+  SqliteLayout layout = SqliteLayout::automatic;
+
+  SqliteSynchronous synchronous = SqliteSynchronous::full;
+
+  // How long to wait while another process writes.
+  std::chrono::milliseconds busy_timeout{30'000};
+};
+
+class SqliteSaver final : public Checkpointer {
+ public:
+  // Opens or makes the file; ":memory:" keeps everything in memory. Throws
+  // StorageError if the file cannot be used, with the reason.
+  static std::shared_ptr<SqliteSaver> open(const std::string& path, SqliteOptions options = {});
+  ~SqliteSaver() override;
+
+  std::optional<CheckpointTuple> get_tuple(const CheckpointKey& key) override;
+  // Without a namespace: in the LangGraph layout the newest first whatever its
+  // namespace; in the native one namespace by namespace.
+  std::vector<CheckpointTuple> list(std::string_view thread_id,
+                                    std::optional<std::string_view> checkpoint_ns,
+                                    const ListOptions& options) override;
+  void put(std::span<const CheckpointPut> puts) override;
+  void put_writes(std::span<const WritesPut> puts) override;
+
+  void delete_thread(std::string_view thread_id) override;
+  void copy_thread(std::string_view source, std::string_view target) override;
+  void prune(std::string_view thread_id, const PruneOptions& options) override;
+  void delete_for_runs(std::span<const std::string> run_ids) override;
+  std::vector<ThreadInfo> list_threads(const ThreadQuery& query) override;
+  ThreadSize thread_size(std::string_view thread_id) override;
+  bool stores_all_values() const override;
+
+  // Never `automatic`.
+  SqliteLayout layout() const;
+
+  // Gives the space of what was deleted back to the file system.
+  void vacuum();
+
+  // How many transactions were committed since the file was opened.
+  std::uint64_t commits() const;
+
+ private:
+  struct Parts;
+  explicit SqliteSaver(std::unique_ptr<Parts> parts);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace clew

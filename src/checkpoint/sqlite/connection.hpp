@@ -1,0 +1,117 @@
+// SQLite's C interface with owners and exceptions. What SQLite reports becomes a
+// StorageError here and nowhere else.
+//
+//   Connection connection(path, kReadWrite, busy_timeout);
+//   connection.run("DELETE FROM writes WHERE thread_id = ?", thread_id);
+//   for (Rows rows = connection.query("SELECT checkpoint_id FROM ..."); rows.next();)
+//     use(rows.text(0));
+//
+// A connection belongs to one thread at a time. Statements are compiled once
+// per connection and SQL text; the text must be a literal.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace clew::sqlite {
+
+// Bytes that are stored as a BLOB; text is stored as TEXT.
+struct Blob {
+  std::string_view bytes;
+};
+
+// The rows of a running query. Ends the query when it goes.
+class Rows {
+ public:
+  explicit Rows(sqlite3_stmt* statement) : statement_(statement) {}
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
+  ~Rows();
+
+  bool next();
+
+  // Of the current row; views are valid until the next one.
+  bool is_null(int column) const;
+  std::int64_t integer(int column) const;
+  std::string_view text(int column) const;  // of TEXT and BLOB alike; empty for NULL
+
+ private:
+  sqlite3_stmt* statement_;
+};
+
+class Connection {
+ public:
+  Connection(const std::string& path, std::chrono::milliseconds busy_timeout);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  // Runs a statement to its end; returns how many rows it changed.
+  template <class... Arguments>
+  std::int64_t run(std::string_view sql, const Arguments&... arguments) {
+    sqlite3_stmt* statement = prepare(sql);
+    int position = 0;
+    (bind(statement, ++position, arguments), ...);
+    return finish(statement);
+  }
+
+  // The arguments must live as long as the rows.
+  template <class... Arguments>
+  Rows query(std::string_view sql, const Arguments&... arguments) {
+    sqlite3_stmt* statement = prepare(sql);
+    int position = 0;
+    (bind(statement, ++position, arguments), ...);
+    return Rows(statement);
+  }
+
+  // Several statements without arguments or results, not kept.
+  void execute(const std::string& sql);
+
+  // The first column of the first row, or nothing.
+  template <class... Arguments>
+  std::optional<std::string> value(std::string_view sql, const Arguments&... arguments) {
+    Rows rows = query(sql, arguments...);
+    if (!rows.next()) return std::nullopt;
+    return std::string(rows.text(0));
+  }
+
+  bool in_transaction() const;
+
+ private:
+  sqlite3_stmt* prepare(std::string_view sql);
+  std::int64_t finish(sqlite3_stmt* statement);
+  static void bind(sqlite3_stmt* statement, int position, std::string_view text);
+  static void bind(sqlite3_stmt* statement, int position, Blob blob);
+  static void bind(sqlite3_stmt* statement, int position, std::int64_t number);
+  static void bind(sqlite3_stmt* statement, int position, std::nullptr_t);
+  template <class T>
+  static void bind(sqlite3_stmt* statement, int position, const std::optional<T>& value) {
+    if (value) return bind(statement, position, *value);
+    bind(statement, position, nullptr);
+  }
+
+  sqlite3* database_ = nullptr;
+  std::unordered_map<std::string_view, sqlite3_stmt*> statements_;
+};
+
+// A look at one state of the file, whatever is committed meanwhile.
+class Snapshot {
+ public:
+  explicit Snapshot(Connection& connection);
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+  ~Snapshot();
+
+ private:
+  Connection& connection_;
+  bool is_ours_;
+};
+
+}  // namespace clew::sqlite

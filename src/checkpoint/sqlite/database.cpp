@@ -1,0 +1,121 @@
+#include "checkpoint/sqlite/database.hpp"
+
+#include <clew/errors.hpp>
+
+namespace clew::sqlite {
+namespace {
+
+// More readers than this open their connection anew each time.
+constexpr std::size_t kReadersKept = 8;
+
+bool keeps_in_memory(const std::string& path) { return path.empty() || path == ":memory:"; }
+
+const char* synchronous_pragma(SqliteSynchronous synchronous) {
+  switch (synchronous) {
+    case SqliteSynchronous::full: return "PRAGMA synchronous = FULL";
+    case SqliteSynchronous::normal: return "PRAGMA synchronous = NORMAL";
+    case SqliteSynchronous::off: return "PRAGMA synchronous = OFF";
+  }
+  throw ValueError("an unknown SqliteSynchronous");
+}
+
+}  // namespace
+
+Database::Database(std::string path, const SqliteOptions& options)
+    : path_(std::move(path)), options_(options), is_in_memory_(keeps_in_memory(path_)) {
+  writer_ = connect();
+}
+
+std::unique_ptr<Connection> Database::connect() const {
+  auto connection = std::make_unique<Connection>(path_, options_.busy_timeout);
+  // Only a file that has no page yet can still be told to give pages back.
+  if (!writer_) connection->execute("PRAGMA auto_vacuum = INCREMENTAL");
+  connection->execute("PRAGMA journal_mode = WAL");
+  connection->execute(synchronous_pragma(options_.synchronous));
+  return connection;
+}
+
+// Writing -----------------------------------------------------------------------
+
+void Database::write(const Change& change) {
+  Request request{&change};
+  std::unique_lock lock(queue_mutex_);
+  queue_.push_back(&request);
+  request.woken.wait(lock, [&] { return request.is_done || queue_.front() == &request; });
+  if (!request.is_done) {
+    const std::vector<Request*> group(queue_.begin(), queue_.end());
+    lock.unlock();
+    commit(group);
+    lock.lock();
+    queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(group.size()));
+    for (Request* other : group) {
+      other->is_done = true;
+      if (other != &request) other->woken.notify_one();
+    }
+    if (!queue_.empty()) queue_.front()->woken.notify_one();
+  }
+  lock.unlock();
+  if (request.error) std::rethrow_exception(request.error);
+}
+
+void Database::commit(const std::vector<Request*>& group) {
+  const std::lock_guard lock(writer_mutex_);
+  try {
+    writer_->run("BEGIN IMMEDIATE");
+    for (Request* request : group) apply(*request, group.size() == 1);
+    writer_->run("COMMIT");
+    commits_.fetch_add(1, std::memory_order_relaxed);
+  } catch (...) {
+    // What undid the transaction undid it for all.
+    for (Request* request : group) {
+      if (!request->error) request->error = std::current_exception();
+    }
+    if (writer_->in_transaction()) writer_->execute("ROLLBACK");
+  }
+}
+
+// One change of several can be undone without the others.
+void Database::apply(Request& request, bool is_alone) {
+  if (is_alone) return (*request.change)(*writer_);
+  writer_->run("SAVEPOINT one");
+  try {
+    (*request.change)(*writer_);
+  } catch (...) {
+    if (!writer_->in_transaction()) throw;
+    request.error = std::current_exception();
+    writer_->run("ROLLBACK TO one");
+  }
+  writer_->run("RELEASE one");
+}
+
+void Database::maintain(const Change& work) {
+  const std::lock_guard lock(writer_mutex_);
+  work(*writer_);
+}
+
+// Reading -----------------------------------------------------------------------
+
+Database::Reader::Reader(Database& database) : owner(database) {
+  if (owner.is_in_memory_) {
+    lock = std::unique_lock(owner.writer_mutex_);
+    connection = owner.writer_.get();
+    return;
+  }
+  {
+    const std::lock_guard guard(owner.readers_mutex_);
+    if (!owner.readers_.empty()) {
+      borrowed = std::move(owner.readers_.back());
+      owner.readers_.pop_back();
+    }
+  }
+  if (!borrowed) borrowed = owner.connect();
+  connection = borrowed.get();
+}
+
+Database::Reader::~Reader() {
+  if (!borrowed) return;
+  const std::lock_guard guard(owner.readers_mutex_);
+  if (owner.readers_.size() < kReadersKept) owner.readers_.push_back(std::move(borrowed));
+}
+
+}  // namespace clew::sqlite

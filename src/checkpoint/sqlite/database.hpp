@@ -1,0 +1,88 @@
+// One SQLite file: a connection that writes, and as many that read as there are
+// readers at a time.
+//
+// Writers share commits. Whoever comes first commits for all that have queued
+// behind it, so a thousand concurrent runs cost a handful of syncs, and each
+// still returns when its own change is durable.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <clew/sqlite_saver.hpp>
+
+#include "checkpoint/sqlite/connection.hpp"
+
+namespace clew::sqlite {
+
+class Database {
+ public:
+  using Change = std::function<void(Connection&)>;
+
+  Database(std::string path, const SqliteOptions& options);
+
+  // Runs `change` in a transaction that it may share with others, and returns
+  // when it is committed. What `change` throws undoes it alone.
+  void write(const Change& change);
+
+  // Runs `look` on a connection that sees one state of the file throughout.
+  template <class Look>
+  auto read(const Look& look) {
+    const Reader reader(*this);
+    const Snapshot snapshot(*reader.connection);
+    return look(*reader.connection);
+  }
+
+  // Outside of any transaction, on the connection that writes.
+  void maintain(const Change& work);
+
+  std::uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Request {
+    const Change* change;
+    std::exception_ptr error = nullptr;
+    bool is_done = false;
+    std::condition_variable woken = {};
+  };
+
+  // Borrows a connection. A file in memory has only one, which writes too.
+  struct Reader {
+    explicit Reader(Database& database);
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+    ~Reader();
+
+    Database& owner;
+    std::unique_ptr<Connection> borrowed;
+    std::unique_lock<std::mutex> lock;
+    Connection* connection;
+  };
+
+  std::unique_ptr<Connection> connect() const;
+  void commit(const std::vector<Request*>& group);
+  void apply(Request& request, bool is_alone);
+
+  const std::string path_;
+  const SqliteOptions options_;
+  const bool is_in_memory_;
+
+  std::mutex queue_mutex_;
+  std::deque<Request*> queue_;  // the first one is committing, or about to
+
+  std::mutex writer_mutex_;
+  std::unique_ptr<Connection> writer_;
+  std::atomic<std::uint64_t> commits_{0};
+
+  std::mutex readers_mutex_;
+  std::vector<std::unique_ptr<Connection>> readers_;  // those that nobody uses now
+};
+
+}  // namespace clew::sqlite

@@ -1,0 +1,59 @@
+// How a file lays threads out in tables.
+//
+// Methods that take a Connection run inside the caller's transaction, or look at
+// one state of the file. put() and put_writes() encode at once and return what
+// is left to do in a transaction, so that nobody waits for another's encoding.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <clew/checkpointer.hpp>
+#include <clew/serde.hpp>
+
+#include "checkpoint/sqlite/database.hpp"
+
+namespace clew::sqlite {
+
+class Layout {
+ public:
+  Layout() = default;
+  Layout(const Layout&) = delete;
+  Layout& operator=(const Layout&) = delete;
+  virtual ~Layout() = default;
+
+  // Makes the tables that are missing; refuses those of a newer Clew.
+  virtual void create(Connection& connection) = 0;
+
+  // The change throws ThreadConflict before it writes anything.
+  virtual Database::Change put(const CheckpointPut& put) = 0;
+  virtual Database::Change put_writes(const WritesPut& put) = 0;
+
+  virtual std::optional<CheckpointTuple> get_tuple(Connection& connection,
+                                                   const CheckpointKey& key) = 0;
+  virtual std::vector<CheckpointTuple> list(Connection& connection, std::string_view thread_id,
+                                            std::optional<std::string_view> checkpoint_ns,
+                                            const ListOptions& options) = 0;
+
+  virtual void delete_thread(Connection& connection, std::string_view thread_id) = 0;
+  virtual void copy_thread(Connection& connection, std::string_view source,
+                           std::string_view target) = 0;
+  virtual void prune(Connection& connection, std::string_view thread_id,
+                     const PruneOptions& options) = 0;
+  virtual void delete_for_runs(Connection& connection, std::span<const std::string> run_ids) = 0;
+  virtual std::vector<ThreadInfo> list_threads(Connection& connection,
+                                               const ThreadQuery& query) = 0;
+  virtual ThreadSize thread_size(Connection& connection, std::string_view thread_id) = 0;
+
+  virtual bool stores_all_values() const = 0;
+};
+
+std::unique_ptr<Layout> make_native_layout(Database& database,
+                                           std::shared_ptr<const Serializer> serializer);
+std::unique_ptr<Layout> make_langgraph_layout(std::shared_ptr<const Serializer> serializer);
+
+}  // namespace clew::sqlite

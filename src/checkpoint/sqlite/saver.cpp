@@ -1,0 +1,150 @@
+#include <clew/errors.hpp>
+#include <clew/sqlite_saver.hpp>
+
+#include "checkpoint/sqlite/layout.hpp"
+
+namespace clew {
+
+using sqlite::Connection;
+using sqlite::Database;
+using sqlite::Layout;
+
+namespace {
+
+// Both layouts have a table `checkpoints`; only the native one has
+// `checkpoint_writes`, only LangGraph's has `writes`.
+std::optional<SqliteLayout> layout_of(Connection& connection) {
+  const auto has_table = [&](std::string_view name) {
+    return connection.value("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", name)
+        .has_value();
+  };
+  if (has_table("checkpoint_writes")) return SqliteLayout::native;
+  if (has_table("checkpoints") || has_table("writes")) return SqliteLayout::langgraph;
+  return std::nullopt;
+}
+
+SqliteLayout choose_layout(Database& database, const std::string& path, SqliteLayout wanted) {
+  const auto found = database.read([](Connection& connection) { return layout_of(connection); });
+  if (wanted == SqliteLayout::automatic) return found.value_or(SqliteLayout::native);
+  if (found && *found != wanted) {
+    throw StorageError("SQLite file '" + path + "' has the " +
+                       (*found == SqliteLayout::native ? "native" : "LangGraph") +
+                       " layout, not the one that was asked for; open it with "
+                       "SqliteLayout::automatic, or copy its threads to a new file");
+  }
+  return wanted;
+}
+
+}  // namespace
+
+struct SqliteSaver::Parts {
+  Parts(const std::string& path, SqliteOptions options)
+      : database(path, options), layout(choose_layout(database, path, options.layout)) {
+    std::shared_ptr<const Serializer> serializer = std::move(options.serializer);
+    if (!serializer) serializer = std::make_shared<JsonPlusSerializer>();
+    tables = layout == SqliteLayout::native
+                 ? sqlite::make_native_layout(database, std::move(serializer))
+                 : sqlite::make_langgraph_layout(std::move(serializer));
+    database.write([this](Connection& connection) { tables->create(connection); });
+  }
+
+  Database database;
+  SqliteLayout layout;
+  std::unique_ptr<Layout> tables;
+};
+
+std::shared_ptr<SqliteSaver> SqliteSaver::open(const std::string& path, SqliteOptions options) {
+  return std::shared_ptr<SqliteSaver>(
+      new SqliteSaver(std::make_unique<Parts>(path, std::move(options))));
+}
+
+SqliteSaver::SqliteSaver(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+SqliteSaver::~SqliteSaver() = default;
+
+std::optional<CheckpointTuple> SqliteSaver::get_tuple(const CheckpointKey& key) {
+  return parts_->database.read(
+      [&](Connection& connection) { return parts_->tables->get_tuple(connection, key); });
+}
+
+std::vector<CheckpointTuple> SqliteSaver::list(std::string_view thread_id,
+                                               std::optional<std::string_view> checkpoint_ns,
+                                               const ListOptions& options) {
+  return parts_->database.read([&](Connection& connection) {
+    return parts_->tables->list(connection, thread_id, checkpoint_ns, options);
+  });
+}
+
+void SqliteSaver::put(std::span<const CheckpointPut> puts) {
+  std::vector<Database::Change> changes;
+  changes.reserve(puts.size());
+  for (const CheckpointPut& put : puts) changes.push_back(parts_->tables->put(put));
+  std::exception_ptr conflict;
+  parts_->database.write([&](Connection& connection) {
+    conflict = nullptr;
+    for (const Database::Change& change : changes) {
+      try {
+        change(connection);
+      } catch (const ThreadConflict&) {
+        if (!conflict) conflict = std::current_exception();
+      }
+    }
+  });
+  if (conflict) std::rethrow_exception(conflict);
+}
+
+void SqliteSaver::put_writes(std::span<const WritesPut> puts) {
+  std::vector<Database::Change> changes;
+  changes.reserve(puts.size());
+  for (const WritesPut& put : puts) changes.push_back(parts_->tables->put_writes(put));
+  parts_->database.write([&](Connection& connection) {
+    for (const Database::Change& change : changes) change(connection);
+  });
+}
+
+void SqliteSaver::delete_thread(std::string_view thread_id) {
+  parts_->database.write(
+      [&](Connection& connection) { parts_->tables->delete_thread(connection, thread_id); });
+}
+
+void SqliteSaver::copy_thread(std::string_view source, std::string_view target) {
+  parts_->database.write(
+      [&](Connection& connection) { parts_->tables->copy_thread(connection, source, target); });
+}
+
+void SqliteSaver::prune(std::string_view thread_id, const PruneOptions& options) {
+  parts_->database.write([&](Connection& connection) {
+    if (options.keep == 0) return parts_->tables->delete_thread(connection, thread_id);
+    parts_->tables->prune(connection, thread_id, options);
+  });
+}
+
+void SqliteSaver::delete_for_runs(std::span<const std::string> run_ids) {
+  parts_->database.write(
+      [&](Connection& connection) { parts_->tables->delete_for_runs(connection, run_ids); });
+}
+
+std::vector<ThreadInfo> SqliteSaver::list_threads(const ThreadQuery& query) {
+  return parts_->database.read(
+      [&](Connection& connection) { return parts_->tables->list_threads(connection, query); });
+}
+
+ThreadSize SqliteSaver::thread_size(std::string_view thread_id) {
+  return parts_->database.read(
+      [&](Connection& connection) { return parts_->tables->thread_size(connection, thread_id); });
+}
+
+bool SqliteSaver::stores_all_values() const { return parts_->tables->stores_all_values(); }
+
+SqliteLayout SqliteSaver::layout() const { return parts_->layout; }
+
+void SqliteSaver::vacuum() {
+  parts_->database.maintain([](Connection& connection) {
+    connection.execute("PRAGMA incremental_vacuum");
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  });
+}
+
+std::uint64_t SqliteSaver::commits() const { return parts_->database.commits(); }
+
+}  // namespace clew
