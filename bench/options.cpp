@@ -25,7 +25,7 @@ const Choices kWorkloads = {
 const std::vector<Option> kOptions = {
     {"--backend",
      &Options::backend,
-     {"none", "memory", "sqlite", "sqlite_normal", "postgres", "postgres_off"},
+     {"none", "memory", "sqlite", "sqlite_normal", "sqlite_langgraph", "postgres", "postgres_off"},
      "where checkpoints go"},
     {"--durability", &Options::durability, {"sync", "async", "exit"}, "when they must be durable"},
     {"--repeat", &Options::repeat, {}, "repetitions; figures are their medians"},

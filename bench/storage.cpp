@@ -1,9 +1,13 @@
 #include "storage.hpp"
 
+#include <stdlib.h>
+
 #include <array>
+#include <filesystem>
 #include <string_view>
 
 #include <clew/memory_saver.hpp>
+#include <clew/sqlite_saver.hpp>
 
 namespace clew::bench {
 namespace {
@@ -17,9 +21,60 @@ Storage open_none(const Options&) { return {}; }
 
 Storage open_memory(const Options&) { return {.checkpointer = std::make_shared<InMemorySaver>()}; }
 
+// On a disk, which a folder for temporary files may not be.
+class Folder {
+ public:
+  explicit Folder(const std::string& parent) {
+    std::string name = parent + "/clew-bench-XXXXXX";
+    if (!mkdtemp(name.data())) throw UsageError("cannot make a folder in '" + parent + "'");
+    path_ = name;
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  std::string file() const { return (path_ / "threads.db").string(); }
+  std::int64_t bytes() const {
+    std::int64_t total = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+      total += static_cast<std::int64_t>(entry.file_size());
+    }
+    return total;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+Storage open_file(const Options& bench, SqliteOptions options) {
+  const auto folder = std::make_shared<Folder>(
+      bench.tmp.empty() ? std::filesystem::temp_directory_path().string() : bench.tmp);
+  const auto saver = SqliteSaver::open(folder->file(), std::move(options));
+  return {.checkpointer = saver, .bytes_on_disk = [saver, folder] {
+            saver->vacuum();
+            return folder->bytes();
+          }};
+}
+
+Storage open_sqlite(const Options& options) { return open_file(options, {}); }
+
+Storage open_sqlite_normal(const Options& options) {
+  return open_file(options, {.synchronous = SqliteSynchronous::normal});
+}
+
+Storage open_sqlite_langgraph(const Options& options) {
+  return open_file(options, {.layout = SqliteLayout::langgraph});
+}
+
 constexpr std::array kBackends = {
     Backend{"none", open_none},
     Backend{"memory", open_memory},
+    Backend{"sqlite", open_sqlite},
+    Backend{"sqlite_normal", open_sqlite_normal},
+    Backend{"sqlite_langgraph", open_sqlite_langgraph},
 };
 
 }  // namespace

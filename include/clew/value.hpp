@@ -402,6 +402,8 @@ struct Difference {
   std::vector<std::size_t> changed;
   // Object: keys of `older` that `newer` lacks.
   std::vector<std::string> erased;
+  // Object: whether the other keys come in the same order, and new ones after them.
+  bool keeps_order = true;
 };
 
 // Compares two versions by what they share: subtrees that both point to are

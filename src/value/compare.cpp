@@ -323,14 +323,20 @@ Difference object_difference(const Value& older, const Value& newer) {
     return values;
   }
   Difference result;
+  std::vector<std::string_view> kept_keys;
+  for (auto [key, value] : older.items()) {
+    if (newer.contains(key)) {
+      kept_keys.push_back(key);
+    } else {
+      result.erased.emplace_back(key);
+    }
+  }
   std::size_t position = 0;
   for (auto [key, value] : newer.items()) {
     const Value* before = older.find(key);
     if (!before || !same(*before, value)) result.changed.push_back(position);
+    if (position < kept_keys.size() && kept_keys[position] != key) result.keeps_order = false;
     ++position;
-  }
-  for (auto [key, value] : older.items()) {
-    if (!newer.contains(key)) result.erased.emplace_back(key);
   }
   return result;
 }

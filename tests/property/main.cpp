@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include <clew/sqlite_saver.hpp>
+
 #include "arguments.hpp"
 #include "sequence.hpp"
 
@@ -31,7 +33,8 @@ using MakeSaver = std::function<std::shared_ptr<Checkpointer>()>;
 
 const std::map<std::string, MakeSaver>& backends() {
   static const std::map<std::string, MakeSaver> made{
-      {"memory", [] { return std::make_shared<InMemorySaver>(); }}};
+      {"memory", [] { return std::make_shared<InMemorySaver>(); }},
+      {"sqlite", [] { return SqliteSaver::open(":memory:"); }}};
   return made;
 }
 

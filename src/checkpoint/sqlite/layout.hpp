@@ -15,6 +15,7 @@
 #include <clew/checkpointer.hpp>
 #include <clew/serde.hpp>
 
+#include "checkpoint/retention.hpp"
 #include "checkpoint/sqlite/database.hpp"
 
 namespace clew::sqlite {
@@ -29,9 +30,13 @@ class Layout {
   // Makes the tables that are missing; refuses those of a newer Clew.
   virtual void create(Connection& connection) = 0;
 
-  // The change throws ThreadConflict before it writes anything.
+  // The change throws ThreadConflict before it writes anything. It refers to
+  // `put`, which must live as long.
   virtual Database::Change put(const CheckpointPut& put) = 0;
   virtual Database::Change put_writes(const WritesPut& put) = 0;
+
+  // The change that put() made for this thread and namespace was not committed.
+  virtual void forget(const CheckpointKey&) {}
 
   virtual std::optional<CheckpointTuple> get_tuple(Connection& connection,
                                                    const CheckpointKey& key) = 0;
@@ -42,14 +47,27 @@ class Layout {
   virtual void delete_thread(Connection& connection, std::string_view thread_id) = 0;
   virtual void copy_thread(Connection& connection, std::string_view source,
                            std::string_view target) = 0;
-  virtual void prune(Connection& connection, std::string_view thread_id,
-                     const PruneOptions& options) = 0;
-  virtual void delete_for_runs(Connection& connection, std::span<const std::string> run_ids) = 0;
+  void prune(Connection& connection, const std::string& thread_id, const PruneOptions& options);
+  void delete_for_runs(Connection& connection, std::span<const std::string> run_ids);
   virtual std::vector<ThreadInfo> list_threads(Connection& connection,
                                                const ThreadQuery& query) = 0;
   virtual ThreadSize thread_size(Connection& connection, std::string_view thread_id) = 0;
 
   virtual bool stores_all_values() const = 0;
+
+ protected:
+  // What removing needs to know of a namespace, and how it is done.
+  virtual internal::Retention retention(Connection& connection,
+                                        const CheckpointKey& place) const = 0;
+  virtual bool has_open_interrupt(Connection& connection, const CheckpointKey& key) const = 0;
+  virtual Value newest_metadata(Connection& connection, const CheckpointKey& place) const = 0;
+  // Removes all checkpoints but `kept`, and what only they needed.
+  virtual void retain(Connection& connection, const CheckpointKey& place,
+                      const internal::Retention& retention,
+                      const internal::Retention::Ids& kept) = 0;
+  virtual void delete_namespace(Connection& connection, const CheckpointKey& place) = 0;
+  // Afterwards, for layouts that keep counts of a thread.
+  virtual void recount(Connection&, std::string_view /*thread_id*/) {}
 };
 
 std::unique_ptr<Layout> make_native_layout(Database& database,

@@ -78,18 +78,24 @@ std::vector<CheckpointTuple> SqliteSaver::list(std::string_view thread_id,
 void SqliteSaver::put(std::span<const CheckpointPut> puts) {
   std::vector<Database::Change> changes;
   changes.reserve(puts.size());
-  for (const CheckpointPut& put : puts) changes.push_back(parts_->tables->put(put));
   std::exception_ptr conflict;
-  parts_->database.write([&](Connection& connection) {
-    conflict = nullptr;
-    for (const Database::Change& change : changes) {
+  const auto store = [&](Connection& connection) {
+    for (std::size_t i = 0; i < changes.size(); ++i) {
       try {
-        change(connection);
+        changes[i](connection);
       } catch (const ThreadConflict&) {
         if (!conflict) conflict = std::current_exception();
+        parts_->tables->forget(puts[i].key);
       }
     }
-  });
+  };
+  try {
+    for (const CheckpointPut& put : puts) changes.push_back(parts_->tables->put(put));
+    parts_->database.write(store);
+  } catch (...) {
+    for (const CheckpointPut& put : puts) parts_->tables->forget(put.key);
+    throw;
+  }
   if (conflict) std::rethrow_exception(conflict);
 }
 
@@ -115,7 +121,7 @@ void SqliteSaver::copy_thread(std::string_view source, std::string_view target) 
 void SqliteSaver::prune(std::string_view thread_id, const PruneOptions& options) {
   parts_->database.write([&](Connection& connection) {
     if (options.keep == 0) return parts_->tables->delete_thread(connection, thread_id);
-    parts_->tables->prune(connection, thread_id, options);
+    parts_->tables->prune(connection, std::string(thread_id), options);
   });
 }
 

@@ -1,0 +1,70 @@
+// Removing checkpoints, which both layouts do alike: each has a table
+// `checkpoints` with the same key.
+#include "checkpoint/sqlite/layout.hpp"
+
+#include <map>
+
+namespace clew::sqlite {
+namespace {
+
+std::vector<std::string> namespaces_of(Connection& connection, std::string_view thread_id) {
+  std::vector<std::string> namespaces;
+  Rows rows = connection.query(
+      "SELECT DISTINCT checkpoint_ns FROM checkpoints WHERE thread_id = ?", thread_id);
+  while (rows.next()) namespaces.emplace_back(rows.text(0));
+  return namespaces;
+}
+
+bool has_checkpoint(Connection& connection, const CheckpointKey& key) {
+  return connection
+      .value("SELECT 1 FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
+             " AND checkpoint_id = ?",
+             key.thread_id, key.checkpoint_ns, key.checkpoint_id)
+      .has_value();
+}
+
+}  // namespace
+
+void Layout::prune(Connection& connection, const std::string& thread_id,
+                   const PruneOptions& options) {
+  // The namespaces of subgraph calls, each with the root checkpoint that made the
+  // call. A call may be saved before that; then it is not among them.
+  std::map<std::string, std::string> calls;
+  const std::vector<std::string> namespaces = namespaces_of(connection, thread_id);
+  for (const std::string& ns : namespaces) {
+    const std::string caller =
+        internal::calling_root(ns, newest_metadata(connection, {thread_id, ns}));
+    if (has_checkpoint(connection, {thread_id, "", caller})) calls.emplace(ns, caller);
+  }
+  for (const std::string& ns : namespaces) {
+    const CheckpointKey place{thread_id, ns};
+    const internal::Retention all = retention(connection, place);
+    const auto is_open = [&](std::string_view id) {
+      return has_open_interrupt(connection, {thread_id, ns, std::string(id)});
+    };
+    retain(connection, place, all, all.after_prune(options, is_open));
+  }
+  for (const auto& [ns, caller] : calls) {
+    if (has_checkpoint(connection, {thread_id, "", caller})) continue;
+    delete_namespace(connection, {thread_id, ns});
+  }
+  recount(connection, thread_id);
+}
+
+void Layout::delete_for_runs(Connection& connection, std::span<const std::string> run_ids) {
+  if (run_ids.empty()) return;
+  std::vector<CheckpointKey> places;
+  for (Rows rows = connection.query("SELECT DISTINCT thread_id, checkpoint_ns FROM checkpoints");
+       rows.next();) {
+    places.push_back({std::string(rows.text(0)), std::string(rows.text(1))});
+  }
+  for (const CheckpointKey& place : places) {
+    const internal::Retention all = retention(connection, place);
+    const internal::Retention::Ids kept = all.after_deleting_runs(run_ids);
+    if (kept.size() == all.facts().size()) continue;
+    retain(connection, place, all, kept);
+    recount(connection, place.thread_id);
+  }
+}
+
+}  // namespace clew::sqlite

@@ -1,0 +1,127 @@
+// Clew's own layout: three tables named as in LangGraph's databases, a table of
+// threads, and values stored once per version, as differences where that pays.
+// docs/format/sqlite.md describes it.
+//
+// native_schema.cpp makes the tables, native_write.cpp and native_read.cpp store
+// and load checkpoints, native_threads.cpp has what concerns whole threads.
+#pragma once
+
+#include <functional>
+
+#include "checkpoint/retention.hpp"
+#include "checkpoint/sqlite/layout.hpp"
+#include "checkpoint/sqlite/version_cache.hpp"
+
+namespace clew::sqlite {
+
+class NativeLayout final : public Layout {
+ public:
+  NativeLayout(Database& database, std::shared_ptr<const Serializer> serializer);
+
+  void create(Connection& connection) override;
+
+  Database::Change put(const CheckpointPut& put) override;
+  Database::Change put_writes(const WritesPut& put) override;
+  void forget(const CheckpointKey& key) override;
+
+  std::optional<CheckpointTuple> get_tuple(Connection& connection,
+                                           const CheckpointKey& key) override;
+  std::vector<CheckpointTuple> list(Connection& connection, std::string_view thread_id,
+                                    std::optional<std::string_view> checkpoint_ns,
+                                    const ListOptions& options) override;
+
+  void delete_thread(Connection& connection, std::string_view thread_id) override;
+  void copy_thread(Connection& connection, std::string_view source,
+                   std::string_view target) override;
+  std::vector<ThreadInfo> list_threads(Connection& connection, const ThreadQuery& query) override;
+  ThreadSize thread_size(Connection& connection, std::string_view thread_id) override;
+
+  bool stores_all_values() const override { return false; }
+
+ private:
+  // native_write.cpp
+  struct Version;
+  struct PreparedPut;
+  struct PreparedWrites;
+  PreparedWrites prepare(const WritesPut& put) const;
+  Lineage lineage_of(const CheckpointPut& put);
+  Version next_version(const CheckpointPut& put, Lineage& lineage, std::string_view channel,
+                       const Value& version) const;
+  TypedBytes encode_metadata(const Value& metadata) const;
+
+  // native_threads.cpp
+  internal::Retention retention(Connection& connection, const CheckpointKey& place) const override;
+  bool has_open_interrupt(Connection& connection, const CheckpointKey& key) const override;
+  Value newest_metadata(Connection& connection, const CheckpointKey& place) const override;
+  void retain(Connection& connection, const CheckpointKey& place,
+              const internal::Retention& retention, const internal::Retention::Ids& kept) override;
+  void delete_namespace(Connection& connection, const CheckpointKey& place) override;
+  void recount(Connection& connection, std::string_view thread_id) override;
+
+  Database& database_;
+  const std::shared_ptr<const Serializer> serializer_;
+  const bool is_plain_;  // nothing is hidden from whoever reads the file
+  VersionCache cache_;
+};
+
+// What stands in a column `type` besides the tags of serializers.
+inline constexpr std::string_view kEmptyType = "empty";  // the channel holds nothing
+inline constexpr std::string_view kJsonType = "json";    // metadata that SQL can look into
+
+// What the column checkpoint_ns_hash says of a namespace: its MD5, in hexadecimal.
+std::string hash_of(std::string_view checkpoint_ns);
+
+// Versions as they stand in columns: texts, also if another program counts in numbers.
+Value version_text(const Value& version);
+
+// Loads checkpoints of one thread and namespace. What several of them share is
+// read and decoded once.
+class NativeReader {
+ public:
+  NativeReader(Connection& connection, const Serializer& serializer, std::string_view thread_id,
+               std::string_view checkpoint_ns);
+
+  // The id of the newest checkpoint, or empty.
+  std::string newest();
+
+  // Nothing if it is not stored. `known`, if given, saves loading its values.
+  std::optional<CheckpointTuple> get_tuple(const std::string& checkpoint_id,
+                                           const VersionCache::Known* known);
+  // Appends to `found` until it holds options.limit.
+  void list(const ListOptions& options, std::vector<CheckpointTuple>& found);
+
+  // The checkpoint with the chains it stands in.
+  Lineage lineage(const std::string& checkpoint_id);
+
+  // Empty if it is not stored, or if the channel holds nothing.
+  const VersionChain& checkpoint(std::string_view checkpoint_id);
+  const VersionChain& value(std::string_view channel, const Value& version);
+
+ private:
+  struct Row {
+    std::string base;
+    std::int64_t place;
+    TypedBytes data;
+  };
+  using FindRow = std::function<std::optional<Row>(const Value& version)>;
+  using Chains = std::unordered_map<std::string, VersionChain>;  // by version
+
+  CheckpointTuple tuple(std::string id, std::string parent_id, Value metadata,
+                        const VersionCache::Known* known);
+  Value channel_values(const Value& channel_versions);
+  std::vector<PendingWrite> writes(std::string_view checkpoint_id);
+  template <class... Arguments>
+  std::optional<Row> find_row(std::string_view sql, const Arguments&... arguments);
+  const VersionChain& load(Chains& known, const Value& version, const FindRow& find);
+
+  Connection& connection_;
+  const Serializer& serializer_;
+  const std::string thread_id_;
+  const std::string checkpoint_ns_;
+  Chains checkpoints_;
+  std::unordered_map<std::string, Chains> channels_;
+};
+
+Value decode_metadata(const Serializer& serializer, std::string_view type, std::string_view bytes);
+
+}  // namespace clew::sqlite

@@ -1,0 +1,231 @@
+#include <algorithm>
+
+#include <clew/error.hpp>
+#include <clew/json.hpp>
+
+#include "checkpoint/metadata_filter.hpp"
+#include "checkpoint/sqlite/native_layout.hpp"
+#include "checkpoint/sqlite/value_patch.hpp"
+
+namespace clew::sqlite {
+namespace {
+
+std::vector<std::string> namespaces_of(Connection& connection, std::string_view thread_id) {
+  std::vector<std::string> names;
+  // By their first row: in the order in which they appeared.
+  for (Rows rows = connection.query("SELECT checkpoint_ns FROM checkpoints WHERE thread_id = ?"
+                                    " GROUP BY checkpoint_ns ORDER BY min(rowid)",
+                                    thread_id);
+       rows.next();) {
+    names.emplace_back(rows.text(0));
+  }
+  return names;
+}
+
+Checkpoint checkpoint_from(std::string id, const Value& map) {
+  Checkpoint checkpoint;
+  checkpoint.v = static_cast<int>(map["v"].as_int());
+  checkpoint.id = std::move(id);
+  checkpoint.ts = map.get<std::string>("ts");
+  checkpoint.channel_versions = map["channel_versions"];
+  checkpoint.versions_seen = map["versions_seen"];
+  checkpoint.updated_channels = map["updated_channels"];
+  return checkpoint;
+}
+
+}  // namespace
+
+Value decode_metadata(const Serializer& serializer, std::string_view type,
+                      std::string_view bytes) {
+  return type == kJsonType ? parse_json(bytes) : serializer.loads_typed(type, bytes);
+}
+
+// The calls -----------------------------------------------------------------------
+
+std::optional<CheckpointTuple> NativeLayout::get_tuple(Connection& connection,
+                                                       const CheckpointKey& key) {
+  NativeReader reader(connection, *serializer_, key.thread_id, key.checkpoint_ns);
+  const std::string id = key.checkpoint_id.empty() ? reader.newest() : key.checkpoint_id;
+  CheckpointKey place = key;
+  place.checkpoint_id = id;
+  if (const auto known = cache_.look(place)) return reader.get_tuple(id, &*known);
+  std::optional<CheckpointTuple> tuple = reader.get_tuple(id, nullptr);
+  // Whoever asks for it is likely to continue it.
+  if (tuple) cache_.remember(place, reader.lineage(id));
+  return tuple;
+}
+
+std::vector<CheckpointTuple> NativeLayout::list(Connection& connection, std::string_view thread_id,
+                                                std::optional<std::string_view> checkpoint_ns,
+                                                const ListOptions& options) {
+  std::vector<std::string> places;
+  if (checkpoint_ns) {
+    places.emplace_back(*checkpoint_ns);
+  } else {
+    places = namespaces_of(connection, thread_id);
+  }
+  std::vector<CheckpointTuple> found;
+  for (const std::string& place : places) {
+    NativeReader(connection, *serializer_, thread_id, place).list(options, found);
+  }
+  return found;
+}
+
+// Checkpoints -----------------------------------------------------------------------
+
+NativeReader::NativeReader(Connection& connection, const Serializer& serializer,
+                           std::string_view thread_id, std::string_view checkpoint_ns)
+    : connection_(connection),
+      serializer_(serializer),
+      thread_id_(thread_id),
+      checkpoint_ns_(checkpoint_ns) {}
+
+std::string NativeReader::newest() {
+  return connection_
+      .value("SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?",
+             thread_id_, checkpoint_ns_)
+      .value_or("");
+}
+
+std::optional<CheckpointTuple> NativeReader::get_tuple(const std::string& checkpoint_id,
+                                                       const VersionCache::Known* known) {
+  Rows rows = connection_.query(
+      "SELECT parent_checkpoint_id, metadata_type, metadata FROM checkpoints"
+      " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+      thread_id_, checkpoint_ns_, checkpoint_id);
+  if (!rows.next()) return std::nullopt;
+  Value metadata = decode_metadata(serializer_, rows.text(1), rows.text(2));
+  return tuple(checkpoint_id, std::string(rows.text(0)), std::move(metadata), known);
+}
+
+void NativeReader::list(const ListOptions& options, std::vector<CheckpointTuple>& found) {
+  constexpr std::string_view kAfterAll = "\xFF";  // no text begins with it
+  const std::string_view before = options.before.empty() ? kAfterAll : options.before;
+  Rows rows = connection_.query(
+      "SELECT checkpoint_id, parent_checkpoint_id, metadata_type, metadata FROM checkpoints"
+      " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < ?"
+      " ORDER BY checkpoint_id DESC",
+      thread_id_, checkpoint_ns_, before);
+  while ((!options.limit || found.size() < *options.limit) && rows.next()) {
+    Value metadata = decode_metadata(serializer_, rows.text(2), rows.text(3));
+    if (!internal::matches_metadata(metadata, options.filter)) continue;
+    found.push_back(
+        tuple(std::string(rows.text(0)), std::string(rows.text(1)), std::move(metadata), nullptr));
+  }
+}
+
+CheckpointTuple NativeReader::tuple(std::string id, std::string parent_id, Value metadata,
+                                    const VersionCache::Known* known) {
+  CheckpointTuple tuple;
+  tuple.key = {thread_id_, checkpoint_ns_, id};
+  tuple.checkpoint = checkpoint_from(id, known ? known->checkpoint : checkpoint(id).value());
+  tuple.checkpoint.channel_values =
+      known ? known->channel_values : channel_values(tuple.checkpoint.channel_versions);
+  tuple.metadata = std::move(metadata);
+  tuple.parent_id = std::move(parent_id);
+  tuple.pending_writes = writes(id);
+  return tuple;
+}
+
+Value NativeReader::channel_values(const Value& channel_versions) {
+  ObjectBuilder values;
+  for (auto [channel, version] : channel_versions.items()) {
+    const VersionChain& chain = value(channel, version);
+    if (!chain.empty()) values.set(channel, chain.value());
+  }
+  return std::move(values).build();
+}
+
+std::vector<PendingWrite> NativeReader::writes(std::string_view checkpoint_id) {
+  std::vector<PendingWrite> writes;
+  for (Rows rows = connection_.query(
+           "SELECT task_id, channel, type, blob_data, task_path, node FROM checkpoint_writes"
+           " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
+           " ORDER BY task_path, task_id, idx",
+           thread_id_, checkpoint_ns_, checkpoint_id);
+       rows.next();) {
+    writes.push_back({.task_id = std::string(rows.text(0)),
+                      .channel = std::string(rows.text(1)),
+                      .value = serializer_.loads_typed(rows.text(2), rows.text(3)),
+                      .task_path = std::string(rows.text(4)),
+                      .node = std::string(rows.text(5))});
+  }
+  return writes;
+}
+
+// Versions --------------------------------------------------------------------------
+
+const VersionChain& NativeReader::checkpoint(std::string_view checkpoint_id) {
+  return load(checkpoints_, Value(checkpoint_id), [this](const Value& id) {
+    return find_row(
+        "SELECT base_checkpoint_id, place, type, checkpoint FROM checkpoints"
+        " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+        thread_id_, checkpoint_ns_, id.as_string());
+  });
+}
+
+const VersionChain& NativeReader::value(std::string_view channel, const Value& version) {
+  return load(channels_[std::string(channel)], version_text(version),
+              [this, channel](const Value& wanted) {
+                return find_row(
+                    "SELECT base_version, place, type, blob_data FROM checkpoint_blobs"
+                    " WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ? AND version = ?",
+                    thread_id_, checkpoint_ns_, channel, wanted.as_string());
+              });
+}
+
+template <class... Arguments>
+std::optional<NativeReader::Row> NativeReader::find_row(std::string_view sql,
+                                                        const Arguments&... arguments) {
+  Rows rows = connection_.query(sql, arguments...);
+  if (!rows.next()) return std::nullopt;
+  return Row{std::string(rows.text(0)), rows.integer(1),
+             {std::string(rows.text(2)), std::string(rows.text(3))}};
+}
+
+// Goes back to the nearest version that is known or stored whole, and from there
+// forward again.
+const VersionChain& NativeReader::load(Chains& known, const Value& version, const FindRow& find) {
+  std::vector<std::pair<Value, Row>> path;
+  Value wanted = version;
+  auto start = known.find(std::string(wanted.as_string()));
+  while (start == known.end()) {
+    std::optional<Row> row = find(wanted);
+    if (!row) {
+      if (path.empty()) return known[std::string(version.as_string())];
+      throw SerdeError("the stored version " + std::string(path.back().first.as_string()) +
+                       " is a difference from " + std::string(wanted.as_string()) +
+                       ", which is not in the file");
+    }
+    const std::string base = row->base;
+    path.emplace_back(wanted, std::move(*row));
+    if (base.empty()) break;
+    wanted = base;
+    start = known.find(base);
+  }
+  VersionChain chain = start == known.end() ? VersionChain() : start->second;
+  for (auto step = path.rbegin(); step != path.rend(); ++step) {
+    const auto& [id, row] = *step;
+    if (row.data.tag == kEmptyType) continue;
+    const Value stored = serializer_.loads_typed(row.data);
+    const Value value = row.base.empty() ? stored : apply_patch(chain.value(), stored);
+    chain.load(id, row.place, value, row.data.bytes.size());
+    if (step + 1 != path.rend()) known[std::string(id.as_string())] = chain;
+  }
+  return known[std::string(version.as_string())] = std::move(chain);
+}
+
+Lineage NativeReader::lineage(const std::string& checkpoint_id) {
+  Lineage lineage;
+  lineage.checkpoint_id = checkpoint_id;
+  lineage.checkpoint = checkpoint(checkpoint_id);
+  if (lineage.checkpoint.empty()) return lineage;
+  const Value versions = lineage.checkpoint.value()["channel_versions"];
+  for (auto [channel, version] : versions.items()) {
+    const VersionChain& chain = value(channel, version);
+    if (!chain.empty()) lineage.channels.emplace(channel, chain);
+  }
+  return lineage;
+}
+
+}  // namespace clew::sqlite

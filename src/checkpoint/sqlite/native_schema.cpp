@@ -1,0 +1,100 @@
+#include <clew/encrypted.hpp>
+#include <clew/errors.hpp>
+
+#include "checkpoint/sqlite/native_layout.hpp"
+
+namespace clew::sqlite {
+namespace {
+
+constexpr std::int64_t kApplicationId = 0x434C4557;  // "CLEW"
+constexpr std::int64_t kSchemaVersion = 1;
+
+constexpr std::string_view kTables = R"(
+CREATE TABLE IF NOT EXISTS checkpoints (
+  thread_id TEXT NOT NULL,
+  checkpoint_ns TEXT NOT NULL DEFAULT '',
+  checkpoint_ns_hash TEXT NOT NULL,
+  checkpoint_id TEXT NOT NULL,
+  parent_checkpoint_id TEXT,
+  base_checkpoint_id TEXT,
+  place INTEGER NOT NULL DEFAULT 0,
+  replaced INTEGER NOT NULL DEFAULT 0,
+  type TEXT NOT NULL,
+  checkpoint BLOB NOT NULL,
+  metadata_type TEXT NOT NULL,
+  metadata BLOB NOT NULL,
+  gmt_create TEXT NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')),
+  gmt_modified TEXT NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')));
+CREATE UNIQUE INDEX IF NOT EXISTS checkpoints_key
+  ON checkpoints (thread_id, checkpoint_ns, checkpoint_id);
+
+CREATE TABLE IF NOT EXISTS checkpoint_blobs (
+  thread_id TEXT NOT NULL,
+  checkpoint_ns TEXT NOT NULL DEFAULT '',
+  checkpoint_ns_hash TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  version TEXT NOT NULL,
+  base_version TEXT,
+  place INTEGER NOT NULL DEFAULT 0,
+  type TEXT NOT NULL,
+  blob_data BLOB);
+CREATE UNIQUE INDEX IF NOT EXISTS checkpoint_blobs_key
+  ON checkpoint_blobs (thread_id, checkpoint_ns, channel, version);
+
+CREATE TABLE IF NOT EXISTS checkpoint_writes (
+  thread_id TEXT NOT NULL,
+  checkpoint_ns TEXT NOT NULL DEFAULT '',
+  checkpoint_ns_hash TEXT NOT NULL,
+  checkpoint_id TEXT NOT NULL,
+  task_id TEXT NOT NULL,
+  task_path TEXT NOT NULL DEFAULT '',
+  node TEXT NOT NULL DEFAULT '',
+  idx INTEGER NOT NULL,
+  channel TEXT NOT NULL,
+  type TEXT NOT NULL,
+  blob_data BLOB,
+  gmt_create TEXT NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')));
+CREATE UNIQUE INDEX IF NOT EXISTS checkpoint_writes_key
+  ON checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx);
+
+CREATE TABLE IF NOT EXISTS threads (
+  thread_id TEXT NOT NULL PRIMARY KEY,
+  checkpoints INTEGER NOT NULL DEFAULT 0,
+  writes INTEGER NOT NULL DEFAULT 0,
+  bytes INTEGER NOT NULL DEFAULT 0,
+  status TEXT NOT NULL DEFAULT 'idle',
+  checkpoint_id TEXT NOT NULL DEFAULT '',
+  updated_at TEXT NOT NULL DEFAULT '',
+  metadata_type TEXT NOT NULL DEFAULT 'null',
+  metadata BLOB NOT NULL DEFAULT x'',
+  gmt_create TEXT NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')),
+  gmt_modified TEXT NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now'))
+) WITHOUT ROWID;
+)";
+
+}  // namespace
+
+NativeLayout::NativeLayout(Database& database, std::shared_ptr<const Serializer> serializer)
+    : database_(database),
+      serializer_(std::move(serializer)),
+      is_plain_(dynamic_cast<const JsonPlusSerializer*>(serializer_.get()) != nullptr) {}
+
+std::unique_ptr<Layout> make_native_layout(Database& database,
+                                           std::shared_ptr<const Serializer> serializer) {
+  return std::make_unique<NativeLayout>(database, std::move(serializer));
+}
+
+void NativeLayout::create(Connection& connection) {
+  const std::int64_t version = std::stoll(connection.value("PRAGMA user_version").value_or("0"));
+  if (version > kSchemaVersion) {
+    throw StorageError("the SQLite file has schema version " + std::to_string(version) +
+                       ", this Clew knows up to " + std::to_string(kSchemaVersion) +
+                       "; open it with the newer Clew that made it");
+  }
+  if (version == kSchemaVersion) return;
+  connection.execute(std::string(kTables));
+  connection.execute("PRAGMA application_id = " + std::to_string(kApplicationId));
+  connection.execute("PRAGMA user_version = " + std::to_string(kSchemaVersion));
+}
+
+}  // namespace clew::sqlite

@@ -1,0 +1,329 @@
+// What is done to whole threads in the native layout.
+#include <map>
+#include <set>
+
+#include "checkpoint/metadata_filter.hpp"
+#include "checkpoint/sqlite/native_layout.hpp"
+#include "checkpoint/sqlite/value_patch.hpp"
+#include "checkpoint/thread_conflict.hpp"
+
+namespace clew::sqlite {
+namespace {
+
+using internal::CheckpointFacts;
+using internal::Retention;
+using internal::StoredValue;
+
+std::int64_t number(const std::optional<std::string>& text) {
+  return text && !text->empty() ? std::stoll(*text) : 0;
+}
+
+}  // namespace
+
+void NativeLayout::delete_thread(Connection& connection, std::string_view thread_id) {
+  connection.run("DELETE FROM checkpoints WHERE thread_id = ?", thread_id);
+  connection.run("DELETE FROM checkpoint_blobs WHERE thread_id = ?", thread_id);
+  connection.run("DELETE FROM checkpoint_writes WHERE thread_id = ?", thread_id);
+  connection.run("DELETE FROM threads WHERE thread_id = ?", thread_id);
+  cache_.forget_thread(thread_id);
+}
+
+void NativeLayout::copy_thread(Connection& connection, std::string_view source,
+                               std::string_view target) {
+  constexpr std::string_view kExists = "SELECT 1 FROM threads WHERE thread_id = ?";
+  if (!connection.value(kExists, source)) return;
+  if (connection.value(kExists, target)) internal::refuse_copy(source, target);
+  connection.run(
+      "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_ns_hash, checkpoint_id,"
+      " parent_checkpoint_id, base_checkpoint_id, place, replaced, type, checkpoint,"
+      " metadata_type, metadata, gmt_create) SELECT ?, checkpoint_ns, checkpoint_ns_hash,"
+      " checkpoint_id, parent_checkpoint_id, base_checkpoint_id, place, replaced, type,"
+      " checkpoint, metadata_type, metadata, gmt_create FROM checkpoints WHERE thread_id = ?"
+      " ORDER BY rowid",
+      target, source);
+  connection.run(
+      "INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, checkpoint_ns_hash, channel,"
+      " version, base_version, place, type, blob_data) SELECT ?, checkpoint_ns,"
+      " checkpoint_ns_hash, channel, version, base_version, place, type, blob_data"
+      " FROM checkpoint_blobs WHERE thread_id = ? ORDER BY rowid",
+      target, source);
+  connection.run(
+      "INSERT INTO checkpoint_writes (thread_id, checkpoint_ns, checkpoint_ns_hash,"
+      " checkpoint_id, task_id, task_path, node, idx, channel, type, blob_data, gmt_create)"
+      " SELECT ?, checkpoint_ns, checkpoint_ns_hash, checkpoint_id, task_id, task_path, node,"
+      " idx, channel, type, blob_data, gmt_create FROM checkpoint_writes WHERE thread_id = ?"
+      " ORDER BY rowid",
+      target, source);
+  connection.run(
+      "INSERT INTO threads (thread_id, checkpoints, writes, bytes, status, checkpoint_id,"
+      " updated_at, metadata_type, metadata) SELECT ?, checkpoints, writes, bytes, status,"
+      " checkpoint_id, updated_at, metadata_type, metadata FROM threads WHERE thread_id = ?",
+      target, source);
+}
+
+// Removing ------------------------------------------------------------------------
+
+Retention NativeLayout::retention(Connection& connection, const CheckpointKey& place) const {
+  const auto reader = std::make_shared<NativeReader>(connection, *serializer_, place.thread_id,
+                                                     place.checkpoint_ns);
+  std::vector<CheckpointFacts> facts;
+  for (Rows rows = connection.query(
+           "SELECT checkpoint_id, parent_checkpoint_id, metadata_type, metadata FROM checkpoints"
+           " WHERE thread_id = ? AND checkpoint_ns = ? ORDER BY checkpoint_id",
+           place.thread_id, place.checkpoint_ns);
+       rows.next();) {
+    const Value& map = reader->checkpoint(rows.text(0)).value();
+    facts.push_back({std::string(rows.text(0)), std::string(rows.text(1)),
+                     static_cast<int>(map["v"].as_int()),
+                     decode_metadata(*serializer_, rows.text(2), rows.text(3)),
+                     map["channel_versions"]});
+  }
+  const auto stored = [reader](std::string_view id, std::string_view channel) {
+    const Value versions = reader->checkpoint(id).value()["channel_versions"];
+    const VersionChain& chain = reader->value(channel, versions[channel]);
+    return chain.empty() ? StoredValue::none : internal::stored_form(chain.value());
+  };
+  return Retention(std::move(facts), stored);
+}
+
+bool NativeLayout::has_open_interrupt(Connection& connection, const CheckpointKey& key) const {
+  return connection
+      .value("SELECT 1 FROM checkpoint_writes WHERE thread_id = ? AND checkpoint_ns = ?"
+             " AND checkpoint_id = ? AND channel = '__interrupt__' LIMIT 1",
+             key.thread_id, key.checkpoint_ns, key.checkpoint_id)
+      .has_value();
+}
+
+Value NativeLayout::newest_metadata(Connection& connection, const CheckpointKey& place) const {
+  Rows rows = connection.query(
+      "SELECT metadata_type, metadata FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
+      " ORDER BY checkpoint_id DESC LIMIT 1",
+      place.thread_id, place.checkpoint_ns);
+  return rows.next() ? decode_metadata(*serializer_, rows.text(0), rows.text(1)) : Value();
+}
+
+namespace {
+
+using Versions = std::set<std::string>;
+
+// The rows of one chain that stay, freed from those that go.
+struct Rebasing {
+  std::map<std::string, std::string> bases;  // version -> base, of all that are stored
+  Versions kept;
+  std::function<Value(const std::string& version)> value_of;
+  std::function<void(const std::string& version, const std::string& base, const TypedBytes& data)>
+      store;
+
+  void run(const Serializer& serializer) const {
+    for (const std::string& version : kept) {
+      const auto found = bases.find(version);
+      if (found == bases.end()) continue;
+      std::string base = found->second;
+      if (base.empty() || kept.contains(base)) continue;
+      while (!base.empty() && !kept.contains(base)) base = bases.at(base);
+      const Value value = value_of(version);
+      const auto patch = base.empty() ? std::nullopt : make_patch(value_of(base), value);
+      store(version, patch ? base : "", serializer.dumps_typed(patch ? *patch : value));
+    }
+  }
+};
+
+// What stays of one namespace.
+class Retained {
+ public:
+  Retained(Connection& connection, const Serializer& serializer, const CheckpointKey& place,
+           const Retention& retention, const Retention::Ids& kept)
+      : connection_(connection),
+        serializer_(serializer),
+        place_(place),
+        retention_(retention),
+        kept_(kept),
+        reader_(connection, serializer, place.thread_id, place.checkpoint_ns) {}
+
+  void apply() {
+    rebase_checkpoints();
+    for (const auto& [channel, versions] : versions_by_channel()) {
+      retain_channel(channel, versions);
+    }
+    for (const CheckpointFacts& checkpoint : retention_.facts()) retain(checkpoint);
+    // Writes may arrive before their checkpoint, which is then the next newest.
+    connection_.run(
+        "DELETE FROM checkpoint_writes WHERE thread_id = ?1 AND checkpoint_ns = ?2"
+        " AND checkpoint_id <= ?3 AND checkpoint_id NOT IN (SELECT checkpoint_id FROM checkpoints"
+        " WHERE thread_id = ?1 AND checkpoint_ns = ?2)",
+        place_.thread_id, place_.checkpoint_ns, retention_.facts().back().id);
+  }
+
+ private:
+  void rebase_checkpoints() {
+    Rebasing rebasing;
+    for (Rows rows = connection_.query(
+             "SELECT checkpoint_id, base_checkpoint_id FROM checkpoints WHERE thread_id = ?"
+             " AND checkpoint_ns = ?",
+             place_.thread_id, place_.checkpoint_ns);
+         rows.next();) {
+      rebasing.bases.emplace(rows.text(0), rows.text(1));
+    }
+    rebasing.kept = Versions(kept_.begin(), kept_.end());
+    rebasing.value_of = [this](const std::string& id) { return reader_.checkpoint(id).value(); };
+    rebasing.store = [this](const std::string& id, const std::string& base,
+                            const TypedBytes& data) {
+      connection_.run(
+          "UPDATE checkpoints SET base_checkpoint_id = nullif(?, ''), place = ?, type = ?,"
+          " checkpoint = ? WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+          base, place_of(base), data.tag, Blob{data.bytes}, place_.thread_id,
+          place_.checkpoint_ns, id);
+    };
+    rebasing.run(serializer_);
+  }
+
+  // A whole version begins a chain; any other number says that it does not.
+  static std::int64_t place_of(const std::string& base) { return base.empty() ? 0 : 1; }
+
+  std::map<std::string, Versions> versions_by_channel() const {
+    std::map<std::string, Versions> versions;
+    for (const CheckpointFacts& checkpoint : retention_.facts()) {
+      const bool stays = kept_.contains(checkpoint.id);
+      for (auto [channel, version] : checkpoint.channel_versions.items()) {
+        Versions& of_channel = versions[std::string(channel)];
+        if (stays) of_channel.emplace(version_text(version).as_string());
+      }
+    }
+    return versions;
+  }
+
+  void retain_channel(const std::string& channel, const Versions& versions) {
+    Rebasing rebasing;
+    for (Rows rows = connection_.query(
+             "SELECT version, base_version FROM checkpoint_blobs WHERE thread_id = ?"
+             " AND checkpoint_ns = ? AND channel = ?",
+             place_.thread_id, place_.checkpoint_ns, channel);
+         rows.next();) {
+      rebasing.bases.emplace(rows.text(0), rows.text(1));
+    }
+    rebasing.kept = versions;
+    rebasing.value_of = [&](const std::string& version) {
+      return reader_.value(channel, Value(version)).value();
+    };
+    rebasing.store = [&](const std::string& version, const std::string& base,
+                         const TypedBytes& data) {
+      connection_.run(
+          "UPDATE checkpoint_blobs SET base_version = nullif(?, ''), place = ?, type = ?,"
+          " blob_data = ? WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ?"
+          " AND version = ?",
+          base, place_of(base), data.tag, Blob{data.bytes}, place_.thread_id,
+          place_.checkpoint_ns, channel, version);
+    };
+    rebasing.run(serializer_);
+    for (const auto& [version, base] : rebasing.bases) {
+      if (versions.contains(version)) continue;
+      connection_.run(
+          "DELETE FROM checkpoint_blobs WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ?"
+          " AND version = ?",
+          place_.thread_id, place_.checkpoint_ns, channel, version);
+    }
+  }
+
+  void retain(const CheckpointFacts& checkpoint) {
+    if (!kept_.contains(checkpoint.id)) {
+      connection_.run(
+          "DELETE FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
+          " AND checkpoint_id = ?",
+          place_.thread_id, place_.checkpoint_ns, checkpoint.id);
+    } else if (!checkpoint.parent_id.empty() && !kept_.contains(checkpoint.parent_id)) {
+      connection_.run(
+          "UPDATE checkpoints SET parent_checkpoint_id = NULL WHERE thread_id = ?"
+          " AND checkpoint_ns = ? AND checkpoint_id = ?",
+          place_.thread_id, place_.checkpoint_ns, checkpoint.id);
+    }
+  }
+
+  Connection& connection_;
+  const Serializer& serializer_;
+  const CheckpointKey& place_;
+  const Retention& retention_;
+  const Retention::Ids& kept_;
+  NativeReader reader_;
+};
+
+}  // namespace
+
+void NativeLayout::retain(Connection& connection, const CheckpointKey& place,
+                          const Retention& retention, const Retention::Ids& kept) {
+  if (kept.size() == retention.facts().size()) return;
+  Retained(connection, *serializer_, place, retention, kept).apply();
+  cache_.forget_thread(place.thread_id);
+}
+
+void NativeLayout::delete_namespace(Connection& connection, const CheckpointKey& place) {
+  for (const std::string_view sql :
+       {"DELETE FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?",
+        "DELETE FROM checkpoint_blobs WHERE thread_id = ? AND checkpoint_ns = ?",
+        "DELETE FROM checkpoint_writes WHERE thread_id = ? AND checkpoint_ns = ?"}) {
+    connection.run(sql, place.thread_id, place.checkpoint_ns);
+  }
+  cache_.forget_thread(place.thread_id);
+}
+
+// Counts a thread anew after rows were removed.
+void NativeLayout::recount(Connection& connection, std::string_view thread_id) {
+  const ThreadSize size = thread_size(connection, thread_id);
+  if (size.checkpoints + size.writes == 0) {
+    connection.run("DELETE FROM threads WHERE thread_id = ?", thread_id);
+    return;
+  }
+  NativeReader reader(connection, *serializer_, thread_id, "");
+  const std::string newest = reader.newest();
+  const VersionChain& checkpoint = reader.checkpoint(newest);
+  const std::string ts = checkpoint.empty() ? "" : checkpoint.value().get<std::string>("ts");
+  connection.run(
+      "UPDATE threads SET checkpoints = ?2, writes = ?3, bytes = ?4, checkpoint_id = ?5,"
+      " updated_at = ?6, gmt_modified = strftime('%Y-%m-%d %H:%M:%f', 'now') WHERE thread_id = ?1",
+      thread_id, static_cast<std::int64_t>(size.checkpoints),
+      static_cast<std::int64_t>(size.writes), static_cast<std::int64_t>(size.bytes), newest, ts);
+  connection.run(
+      "UPDATE threads SET (metadata_type, metadata) = (SELECT metadata_type, metadata"
+      " FROM checkpoints WHERE thread_id = ?1 AND checkpoint_ns = '' AND checkpoint_id = ?2)"
+      " WHERE thread_id = ?1 AND ?2 <> ''",
+      thread_id, newest);
+}
+
+// Looking ---------------------------------------------------------------------------
+
+std::vector<ThreadInfo> NativeLayout::list_threads(Connection& connection,
+                                                   const ThreadQuery& query) {
+  std::vector<ThreadInfo> found;
+  Rows rows = connection.query(
+      "SELECT thread_id, checkpoints, checkpoint_id, updated_at, metadata_type, metadata"
+      " FROM threads WHERE (?1 = '' OR thread_id > ?1) AND checkpoints > 0 ORDER BY thread_id",
+      query.after);
+  while ((!query.limit || found.size() < *query.limit) && rows.next()) {
+    ThreadInfo info;
+    info.thread_id = rows.text(0);
+    info.checkpoints = static_cast<std::size_t>(rows.integer(1));
+    info.checkpoint_id = rows.text(2);
+    info.updated_at = rows.text(3);
+    info.metadata = decode_metadata(*serializer_, rows.text(4), rows.text(5));
+    if (internal::matches_metadata(info.metadata, query.filter)) found.push_back(std::move(info));
+  }
+  return found;
+}
+
+ThreadSize NativeLayout::thread_size(Connection& connection, std::string_view thread_id) {
+  const auto count = [&](std::string_view sql) {
+    return static_cast<std::size_t>(number(connection.value(sql, thread_id)));
+  };
+  ThreadSize size;
+  size.checkpoints = count("SELECT count(*) FROM checkpoints WHERE thread_id = ?");
+  size.writes = count("SELECT count(*) FROM checkpoint_writes WHERE thread_id = ?");
+  size.values =
+      count("SELECT count(*) FROM checkpoint_blobs WHERE thread_id = ? AND type <> 'empty'");
+  size.bytes =
+      count("SELECT sum(length(checkpoint) + length(metadata)) FROM checkpoints"
+            " WHERE thread_id = ?") +
+      count("SELECT sum(length(blob_data)) FROM checkpoint_writes WHERE thread_id = ?") +
+      count("SELECT sum(length(blob_data)) FROM checkpoint_blobs WHERE thread_id = ?");
+  return size;
+}
+
+}  // namespace clew::sqlite

@@ -1,0 +1,327 @@
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+
+#include <clew/errors.hpp>
+#include <clew/json.hpp>
+
+#include "checkpoint/sqlite/native_layout.hpp"
+#include "checkpoint/thread_conflict.hpp"
+
+namespace clew::sqlite {
+namespace {
+
+std::optional<std::string_view> nothing_if_empty(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+std::optional<std::string_view> nothing_if_null(const Value& text) {
+  return text.is_null() ? std::nullopt : std::optional(text.as_string());
+}
+
+// "2026-11-15T21:02:24.958852+00:00" as "2026-11-15 21:02:24.958852".
+std::string table_time(std::string ts) {
+  ts.resize(std::min(ts.find('+'), ts.size()));
+  std::replace(ts.begin(), ts.end(), 'T', ' ');
+  return ts;
+}
+
+Value checkpoint_map(const Checkpoint& checkpoint) {
+  return object({{"v", checkpoint.v},
+                 {"ts", checkpoint.ts},
+                 {"channel_versions", checkpoint.channel_versions},
+                 {"versions_seen", checkpoint.versions_seen},
+                 {"updated_channels", checkpoint.updated_channels}});
+}
+
+// Whether all values that the put does not bring are those of the checkpoint
+// before, as they are unless it copies another one.
+bool inherits_the_rest(const CheckpointPut& put, const Value& parent) {
+  for (auto [channel, version] : put.checkpoint.channel_versions.items()) {
+    if (put.new_versions.contains(channel)) continue;
+    const Value* before = parent["channel_versions"].find(channel);
+    if (!before || *before != version) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Value version_text(const Value& version) {
+  return version.is_string() ? version : Value(to_json(version));
+}
+
+std::string hash_of(std::string_view checkpoint_ns) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
+  unsigned size = 0;
+  if (EVP_Digest(checkpoint_ns.data(), checkpoint_ns.size(), digest.data(), &size, EVP_md5(),
+                 nullptr) != 1) {
+    throw StorageError("MD5 is not available in this OpenSSL");
+  }
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (unsigned i = 0; i < size; ++i) {
+    text += kDigits[digest[i] >> 4];
+    text += kDigits[digest[i] & 0xF];
+  }
+  return text;
+}
+
+// Writes of tasks ---------------------------------------------------------------
+
+struct NativeLayout::PreparedWrites {
+  const WritesPut& put;
+  std::string hash;
+  std::vector<TypedBytes> values;
+
+  void store(Connection& connection) const {
+    std::int64_t count = 0;
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::int64_t index = write_index(put.writes[i].channel, i);
+      const std::int64_t added = insert(connection, index, put.writes[i].channel, values[i]);
+      if (added == 0 && index < 0) replace(connection, index, values[i]);
+      count += added;
+      if (added > 0) bytes += static_cast<std::int64_t>(values[i].bytes.size());
+    }
+    connection.run(
+        "INSERT INTO threads (thread_id, writes, bytes) VALUES (?, ?, ?)"
+        " ON CONFLICT (thread_id) DO UPDATE SET writes = writes + excluded.writes,"
+        " bytes = bytes + excluded.bytes, gmt_modified = excluded.gmt_modified",
+        put.key.thread_id, count, bytes);
+    note_status(connection);
+  }
+
+  std::int64_t insert(Connection& connection, std::int64_t index, const std::string& channel,
+                      const TypedBytes& value) const {
+    return connection.run(
+        "INSERT OR IGNORE INTO checkpoint_writes (thread_id, checkpoint_ns, checkpoint_ns_hash,"
+        " checkpoint_id, task_id, task_path, node, idx, channel, type, blob_data)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        put.key.thread_id, put.key.checkpoint_ns, hash, put.key.checkpoint_id, put.task_id,
+        put.task_path, put.node, index, channel, value.tag, Blob{value.bytes});
+  }
+
+  // Of control channels the last write counts.
+  void replace(Connection& connection, std::int64_t index, const TypedBytes& value) const {
+    connection.run(
+        "UPDATE checkpoint_writes SET task_path = ?, type = ?, blob_data = ? WHERE thread_id = ?"
+        " AND checkpoint_ns = ? AND checkpoint_id = ? AND task_id = ? AND idx = ?",
+        put.task_path, value.tag, Blob{value.bytes}, put.key.thread_id, put.key.checkpoint_ns,
+        put.key.checkpoint_id, put.task_id, index);
+  }
+
+  void note_status(Connection& connection) const {
+    if (!put.key.checkpoint_ns.empty()) return;
+    for (const ChannelWrite& write : put.writes) {
+      const bool asks = write.channel == "__interrupt__";
+      if (!asks && write.channel != "__error__") continue;
+      const std::string_view status = asks ? "interrupted" : "error";
+      connection.run("UPDATE threads SET status = ? WHERE thread_id = ? AND checkpoint_id = ?",
+                     status, put.key.thread_id, put.key.checkpoint_id);
+    }
+  }
+};
+
+NativeLayout::PreparedWrites NativeLayout::prepare(const WritesPut& put) const {
+  PreparedWrites prepared{put, hash_of(put.key.checkpoint_ns), {}};
+  prepared.values.reserve(put.writes.size());
+  for (const ChannelWrite& write : put.writes) {
+    prepared.values.push_back(serializer_->dumps_typed(write.value));
+  }
+  return prepared;
+}
+
+Database::Change NativeLayout::put_writes(const WritesPut& put) {
+  return [prepared = prepare(put)](Connection& connection) { prepared.store(connection); };
+}
+
+// A checkpoint ------------------------------------------------------------------
+
+// A version on its way to its row. If the base has gone meanwhile, another
+// process having pruned the thread, it is stored whole.
+struct NativeLayout::Version {
+  Value version;
+  Value value;
+  StoredVersion stored;
+
+  void store_whole(const Serializer& serializer) {
+    stored = {serializer.dumps_typed(value), {}, 0};
+  }
+};
+
+struct NativeLayout::PreparedPut {
+  const CheckpointPut& put;
+  const Serializer& serializer;
+  std::string hash;
+  Version checkpoint = {};
+  TypedBytes metadata = {};
+  std::vector<std::pair<std::string, Version>> channels = {};
+  std::vector<PreparedWrites> writes = {};
+  std::int64_t bytes = 0;
+
+  void store(Connection& connection) {
+    const std::string head = newest(connection);
+    internal::expect_head(put, head);
+    for (PreparedWrites& of_task : writes) of_task.store(connection);
+    bytes = 0;
+    for (auto& [channel, version] : channels) store_value(connection, channel, version);
+    const bool is_new = put.checkpoint.id > head || !is_stored(connection);
+    if (!is_new) store_dependents_whole(connection);
+    store_checkpoint(connection);
+    count(connection, is_new);
+  }
+
+  std::string newest(Connection& connection) const {
+    return connection
+        .value("SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ?"
+               " AND checkpoint_ns = ?",
+               put.key.thread_id, put.key.checkpoint_ns)
+        .value_or("");
+  }
+
+  bool is_stored(Connection& connection) const {
+    return connection
+        .value("SELECT 1 FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
+               " AND checkpoint_id = ?",
+               put.key.thread_id, put.key.checkpoint_ns, put.checkpoint.id)
+        .has_value();
+  }
+
+  void store_value(Connection& connection, const std::string& channel, Version& version) {
+    const Value& base = version.stored.base;
+    if (!base.is_null() &&
+        !connection.value("SELECT 1 FROM checkpoint_blobs WHERE thread_id = ?"
+                          " AND checkpoint_ns = ? AND channel = ? AND version = ?",
+                          put.key.thread_id, put.key.checkpoint_ns, channel, base.as_string())) {
+      version.store_whole(serializer);
+    }
+    const std::int64_t added = connection.run(
+        "INSERT OR IGNORE INTO checkpoint_blobs (thread_id, checkpoint_ns, checkpoint_ns_hash,"
+        " channel, version, base_version, place, type, blob_data)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        put.key.thread_id, put.key.checkpoint_ns, hash, channel, version.version.as_string(),
+        nothing_if_null(version.stored.base), version.stored.place, version.stored.data.tag,
+        Blob{version.stored.data.bytes});
+    if (added > 0) bytes += static_cast<std::int64_t>(version.stored.data.bytes.size());
+  }
+
+  // The checkpoint is about to be replaced: what is based on it must not change.
+  void store_dependents_whole(Connection& connection) const {
+    std::vector<std::string> dependents;
+    for (Rows rows = connection.query(
+             "SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
+             " AND base_checkpoint_id = ?",
+             put.key.thread_id, put.key.checkpoint_ns, put.checkpoint.id);
+         rows.next();) {
+      dependents.emplace_back(rows.text(0));
+    }
+    NativeReader reader(connection, serializer, put.key.thread_id, put.key.checkpoint_ns);
+    for (const std::string& id : dependents) {
+      const TypedBytes whole = serializer.dumps_typed(reader.checkpoint(id).value());
+      connection.run(
+          "UPDATE checkpoints SET base_checkpoint_id = NULL, place = 0, type = ?, checkpoint = ?"
+          " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+          whole.tag, Blob{whole.bytes}, put.key.thread_id, put.key.checkpoint_ns, id);
+    }
+  }
+
+  void store_checkpoint(Connection& connection) {
+    const Value& base = checkpoint.stored.base;
+    if (!base.is_null() &&
+        !connection.value("SELECT 1 FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
+                          " AND checkpoint_id = ? AND replaced = 0",
+                          put.key.thread_id, put.key.checkpoint_ns, base.as_string())) {
+      checkpoint.store_whole(serializer);
+    }
+    connection.run(
+        "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_ns_hash, checkpoint_id,"
+        " parent_checkpoint_id, base_checkpoint_id, place, type, checkpoint, metadata_type,"
+        " metadata, gmt_create) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) DO UPDATE SET"
+        " parent_checkpoint_id = excluded.parent_checkpoint_id,"
+        " base_checkpoint_id = excluded.base_checkpoint_id, place = excluded.place, replaced = 1,"
+        " type = excluded.type, checkpoint = excluded.checkpoint,"
+        " metadata_type = excluded.metadata_type, metadata = excluded.metadata,"
+        " gmt_modified = excluded.gmt_modified",
+        put.key.thread_id, put.key.checkpoint_ns, hash, put.checkpoint.id,
+        nothing_if_empty(put.key.checkpoint_id), nothing_if_null(checkpoint.stored.base),
+        checkpoint.stored.place, checkpoint.stored.data.tag, Blob{checkpoint.stored.data.bytes},
+        metadata.tag, Blob{metadata.bytes}, table_time(put.checkpoint.ts));
+    bytes += static_cast<std::int64_t>(checkpoint.stored.data.bytes.size() + metadata.bytes.size());
+  }
+
+  // Of a checkpoint that was replaced, both contents count until the next prune.
+  void count(Connection& connection, bool is_new) const {
+    connection.run(
+        "INSERT INTO threads (thread_id, checkpoints, bytes) VALUES (?, ?, ?)"
+        " ON CONFLICT (thread_id) DO UPDATE SET checkpoints = checkpoints + excluded.checkpoints,"
+        " bytes = bytes + excluded.bytes, gmt_modified = excluded.gmt_modified",
+        put.key.thread_id, std::int64_t{is_new}, bytes);
+    if (!put.key.checkpoint_ns.empty()) return;
+    connection.run(
+        "UPDATE threads SET status = 'idle', checkpoint_id = ?2, updated_at = ?3,"
+        " metadata_type = ?4, metadata = ?5 WHERE thread_id = ?1 AND checkpoint_id <= ?2",
+        put.key.thread_id, put.checkpoint.id, put.checkpoint.ts, metadata.tag,
+        Blob{metadata.bytes});
+  }
+};
+
+Database::Change NativeLayout::put(const CheckpointPut& put) {
+  Lineage lineage = lineage_of(put);
+  const bool is_complete = inherits_the_rest(put, lineage.checkpoint.value());
+  auto prepared = std::make_shared<PreparedPut>(
+      PreparedPut{.put = put, .serializer = *serializer_, .hash = hash_of(put.key.checkpoint_ns)});
+  for (auto [channel, version] : put.new_versions.items()) {
+    prepared->channels.emplace_back(channel, next_version(put, lineage, channel, version));
+  }
+  prepared->checkpoint = {put.checkpoint.id, checkpoint_map(put.checkpoint), {}};
+  prepared->checkpoint.stored =
+      lineage.checkpoint.add(put.checkpoint.id, prepared->checkpoint.value, *serializer_);
+  prepared->metadata = encode_metadata(put.metadata);
+  for (const WritesPut& of_task : put.writes) prepared->writes.push_back(prepare(of_task));
+  lineage.checkpoint_id = put.checkpoint.id;
+  if (is_complete) cache_.remember(put.key, std::move(lineage));
+  return [prepared](Connection& connection) { prepared->store(connection); };
+}
+
+// What the checkpoint that the new one follows holds. Bases are always older
+// than what builds on them, so chains cannot run in circles.
+Lineage NativeLayout::lineage_of(const CheckpointPut& put) {
+  if (put.key.checkpoint_id.empty() || put.checkpoint.id <= put.key.checkpoint_id) return {};
+  if (auto known = cache_.take(put.key)) return std::move(*known);
+  return database_.read([&](Connection& connection) {
+    NativeReader reader(connection, *serializer_, put.key.thread_id, put.key.checkpoint_ns);
+    return reader.lineage(put.key.checkpoint_id);
+  });
+}
+
+NativeLayout::Version NativeLayout::next_version(const CheckpointPut& put, Lineage& lineage,
+                                                 std::string_view channel,
+                                                 const Value& version) const {
+  Version next{version_text(version), {}, {}};
+  const Value* value = put.checkpoint.channel_values.find(channel);
+  if (!value) {
+    next.stored.data.tag = kEmptyType;
+    lineage.channels.erase(std::string(channel));
+    return next;
+  }
+  next.value = *value;
+  VersionChain& chain = lineage.channels[std::string(channel)];
+  next.stored = chain.add(next.version, next.value, *serializer_);
+  return next;
+}
+
+TypedBytes NativeLayout::encode_metadata(const Value& metadata) const {
+  if (is_plain_) {
+    // For whoever reads the file with SQL; what JSON cannot hold is kept exactly.
+    std::string text = to_json(metadata);
+    if (parse_json(text) == metadata) return {std::string(kJsonType), std::move(text)};
+  }
+  return serializer_->dumps_typed(metadata);
+}
+
+void NativeLayout::forget(const CheckpointKey& key) { cache_.forget_thread(key.thread_id); }
+
+}  // namespace clew::sqlite

@@ -1,0 +1,69 @@
+#include "checkpoint/sqlite/version_chain.hpp"
+
+#include <algorithm>
+
+#include "checkpoint/sqlite/value_patch.hpp"
+
+namespace clew::sqlite {
+namespace {
+
+// Below this a row costs more than what a difference could save.
+constexpr std::size_t kSmall = 128;
+
+// What `newer` takes, judged by the size of `older`, which takes `bytes`.
+std::size_t estimate(std::size_t bytes, const Value& older, const Value& newer) {
+  if (newer.size() <= older.size()) return bytes;
+  return bytes * newer.size() / std::max<std::size_t>(1, older.size());
+}
+
+bool has_parts(const Value& value) { return value.is_list() || value.is_object(); }
+
+}  // namespace
+
+std::size_t VersionChain::trailing_zeros(std::int64_t place) {
+  std::size_t zeros = 0;
+  while (zeros < kDigits && place % kBase == 0) {
+    place /= kBase;
+    ++zeros;
+  }
+  return zeros;
+}
+
+StoredVersion VersionChain::add(const Value& version, const Value& value,
+                                const Serializer& serializer) {
+  const std::size_t zeros = trailing_zeros(place_ + 1);
+  const bool may_differ = !empty() && zeros < kDigits && bytes_ > kSmall && has_parts(value);
+  const Link base = links_[std::min(zeros, kDigits - 1)];
+  const auto patch = may_differ ? make_patch(base.value, value) : std::nullopt;
+  if (!patch) return begin(version, value, serializer.dumps_typed(value));
+
+  const std::size_t whole_size = estimate(bytes_, newest().value, value);
+  StoredVersion stored{serializer.dumps_typed(*patch), base.version, place_ + 1};
+  if (stored.data.bytes.size() * 2 > whole_size) {
+    return begin(version, value, serializer.dumps_typed(value));
+  }
+  bytes_ = whole_size;
+  advance(place_ + 1, version, value);
+  return stored;
+}
+
+StoredVersion VersionChain::begin(const Value& version, const Value& value,
+                                  TypedBytes whole) {
+  bytes_ = whole.bytes.size();
+  advance(0, version, value);
+  return {std::move(whole), {}, 0};
+}
+
+void VersionChain::load(const Value& version, std::int64_t place, const Value& value,
+                        std::size_t bytes) {
+  bytes_ = place == 0 ? bytes : estimate(bytes_, newest().value, value);
+  advance(place, version, value);
+}
+
+void VersionChain::advance(std::int64_t place, const Value& version, const Value& value) {
+  place_ = place;
+  const std::size_t count = place == 0 ? kDigits : trailing_zeros(place) + 1;
+  for (std::size_t i = 0; i < std::min(count, kDigits); ++i) links_[i] = {version, value};
+}
+
+}  // namespace clew::sqlite
