@@ -38,7 +38,7 @@ enum class SqliteSynchronous {
 
 struct SqliteOptions {
   // How values become bytes. Null: a JsonPlusSerializer.
-  std::shared_ptr<const Serializer> serializer;
+  std::shared_ptr<const Serializer> serializer = {};
 
   // Which tables a new file gets, or which an existing one must have.
   SqliteLayout layout = SqliteLayout::automatic;

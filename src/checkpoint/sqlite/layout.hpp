@@ -29,7 +29,8 @@ class Layout {
   // Makes the tables that are missing; refuses those of a newer Clew.
   virtual void create(Connection& connection) = 0;
 
-  // The change throws ThreadConflict before it writes anything.
+  // The change throws ThreadConflict before it writes anything. It refers to
+  // `put`, which must live as long.
   virtual Database::Change put(const CheckpointPut& put) = 0;
   virtual Database::Change put_writes(const WritesPut& put) = 0;
 
