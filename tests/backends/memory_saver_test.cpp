@@ -1,15 +1,11 @@
 #include <clew/memory_saver.hpp>
 
-#include "checkpointer_suite.hpp"
+#include <gtest/gtest.h>
+
+#include "checkpointer_pieces.hpp"
 
 namespace clew {
 namespace {
-
-INSTANTIATE_TEST_SUITE_P(Memory, CheckpointerSuite,
-                         testing::Values(SaverBackend{
-                             .name = "memory",
-                             .make = [] { return std::make_shared<InMemorySaver>(); }}),
-                         backend_name);
 
 TEST(InMemorySaver, SharesValuesInsteadOfCopyingThem) {
   InMemorySaver saver;
@@ -55,24 +51,6 @@ TEST(InMemorySaver, BranchesThatUseTheSameVersionsDoNotSeeEachOther) {
   saver.prune("t", {});
   EXPECT_EQ(render(saver.list("t", "", {})),
             "5 {\"a\":\"right\",\"b\":\"right\"}\n3 {\"a\":\"left\",\"b\":\"left\"}\n");
-}
-
-TEST(InMemorySaver, FiltersAsPythonCompares) {
-  InMemorySaver saver;
-  CheckpointPut made = make_put("t", 1, 0);
-  made.metadata = Value{{"one", 1}, {"yes", true}, {"list", {1, {{"k", 0}}}}, {"none", nullptr}};
-  put(saver, made);
-  const auto finds = [&](Value filter) {
-    return saver.list("t", "", {.filter = std::move(filter)}).size() == 1;
-  };
-  EXPECT_TRUE(finds({{"one", 1.0}}));
-  EXPECT_TRUE(finds({{"one", true}}));
-  EXPECT_TRUE(finds({{"yes", 1}}));
-  EXPECT_TRUE(finds({{"list", {1.0, {{"k", false}}}}}));
-  EXPECT_TRUE(finds({{"missing", nullptr}}));
-  EXPECT_FALSE(finds({{"one", "1"}}));
-  EXPECT_FALSE(finds({{"list", {1}}}));
-  EXPECT_FALSE(finds({{"none", 0}}));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The recorded scripts of tests/data/vectors/saver.json: what LangGraph's own
 // savers answer, call by call.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -165,6 +166,19 @@ class Script {
   Checkpointer& saver_;
 };
 
+// The answer recorded for a backend. What is listed of all threads comes thread
+// by thread in Clew, in whatever order Python's saver gives it.
+Value recorded_answer(const Value& step, const std::string& backend) {
+  const Value& expect = step["expect"];
+  const Value& wanted = expect[expect.contains("all") ? "all" : backend];
+  if (!wanted.contains("ok")) throw ValueError("no answer is recorded for " + backend);
+  const Value& answer = wanted["ok"];
+  if (step["op"] != Value("list") || !step["thread"].is_null()) return answer;
+  std::vector<Value> rows(answer.begin(), answer.end());
+  std::ranges::stable_sort(rows, {}, [](const Value& row) { return row[0]; });
+  return rows;
+}
+
 TEST_P(CheckpointerSuite, AnswersTheRecordedScriptsAsLangGraphDoes) {
   const Value vectors = read_vectors("saver.json");
   ASSERT_EQ(vectors["format"], Value("saver-vectors/1"));
@@ -174,11 +188,9 @@ TEST_P(CheckpointerSuite, AnswersTheRecordedScriptsAsLangGraphDoes) {
     Script script(*saver);
     std::size_t number = 0;
     for (const Value& step : sequence["steps"]) {
-      const Value& expect = step["expect"];
-      const Value& wanted = expect[expect.contains("all") ? "all" : GetParam().name];
-      ASSERT_TRUE(wanted.contains("ok")) << "no answer recorded for " << GetParam().name;
+      const Value wanted = recorded_answer(step, GetParam().recorded_as);
       EXPECT_EQ(to_json(script.perform(step), {.sort_keys = true}),
-                to_json(wanted["ok"], {.sort_keys = true}))
+                to_json(wanted, {.sort_keys = true}))
           << sequence["name"].as_string() << " step " << number << ": " << step["op"].as_string();
       ++number;
       ++steps;

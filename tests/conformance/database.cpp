@@ -5,9 +5,11 @@
 #include <span>
 
 #include <clew/memory_saver.hpp>
+#include <clew/sqlite_saver.hpp>
 
 #include "python.hpp"
 #include "scenario.hpp"
+#include "temporary_folder.hpp"
 
 namespace clew::conformance {
 namespace {
@@ -15,10 +17,36 @@ namespace {
 class MemoryDatabase final : public Database {
  public:
   std::shared_ptr<Checkpointer> saver() const override { return saver_; }
-  std::shared_ptr<Store> make_store(const Value& index) const override;
 
  private:
   std::shared_ptr<Checkpointer> saver_ = std::make_shared<InMemorySaver>();
+};
+
+// A file that nobody else sees, so that nothing is spent on power loss.
+class OwnFile final : public Database {
+ public:
+  explicit OwnFile(SqliteLayout layout)
+      : saver_(SqliteSaver::open((folder_.path / "threads.db").string(),
+                                 {.layout = layout, .synchronous = SqliteSynchronous::off})) {}
+  std::shared_ptr<Checkpointer> saver() const override { return saver_; }
+
+ private:
+  TemporaryFolder folder_;
+  std::shared_ptr<Checkpointer> saver_;
+};
+
+class SharedFile final : public Database {
+ public:
+  explicit SharedFile(const std::string& path)
+      : saver_(SqliteSaver::open(path, {.layout = SqliteLayout::langgraph})) {}
+  std::shared_ptr<Checkpointer> saver() const override { return saver_; }
+
+  std::shared_ptr<Store> make_store(const Value&) const override {
+    throw ScenarioError("there is no store in a file yet");
+  }
+
+ private:
+  std::shared_ptr<Checkpointer> saver_;
 };
 
 constexpr std::size_t kLetters = 26;
@@ -36,14 +64,14 @@ std::vector<Embedder::Vector> count_letters(std::span<const std::string> texts) 
   return vectors;
 }
 
-std::shared_ptr<Store> MemoryDatabase::make_store(const Value& index) const {
+}  // namespace
+
+std::shared_ptr<Store> Database::make_store(const Value& index) const {
   if (!is_true(index)) return std::make_shared<InMemoryStore>();
   IndexOptions options{.embed = make_embedder(count_letters), .dims = kLetters};
   if (const Value* fields = index.find("fields")) options.fields = string_list(*fields);
   return std::make_shared<InMemoryStore>(std::move(options));
 }
-
-}  // namespace
 
 std::vector<std::string> Database::threads() const {
   std::vector<std::string> threads;
@@ -87,7 +115,18 @@ std::vector<CheckpointTuple> Database::checkpoints(const std::string& thread,
 
 std::unique_ptr<Database> open_database(std::string_view backend) {
   if (backend == "memory") return std::make_unique<MemoryDatabase>();
-  throw ScenarioError("unknown backend '" + std::string(backend) + "'; there is: memory");
+  if (backend == "sqlite:native") return std::make_unique<OwnFile>(SqliteLayout::native);
+  if (backend == "sqlite:langgraph") return std::make_unique<OwnFile>(SqliteLayout::langgraph);
+  throw ScenarioError("unknown backend '" + std::string(backend) +
+                      "'; there are: memory, sqlite:native, sqlite:langgraph");
+}
+
+std::unique_ptr<Database> open_shared_database(std::string_view place) {
+  constexpr std::string_view kSqlite = "sqlite:";
+  if (!place.starts_with(kSqlite) || place.size() == kSqlite.size()) {
+    throw ScenarioError("unknown saver '" + std::string(place) + "'; there is: sqlite:PATH");
+  }
+  return std::make_unique<SharedFile>(std::string(place.substr(kSqlite.size())));
 }
 
 }  // namespace clew::conformance

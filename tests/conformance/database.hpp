@@ -20,8 +20,9 @@ class Database {
   virtual ~Database() = default;
 
   virtual std::shared_ptr<Checkpointer> saver() const = 0;
-  // `index` is what a scenario says about embedding, or nothing for a store without.
-  virtual std::shared_ptr<Store> make_store(const Value& index) const = 0;
+  // `index` is what a scenario says about embedding, or nothing for a store
+  // without. Throws ScenarioError if memories cannot be kept here.
+  virtual std::shared_ptr<Store> make_store(const Value& index) const;
 
   // Threads that have checkpoints, by name.
   std::vector<std::string> threads() const;
@@ -33,7 +34,12 @@ class Database {
   std::vector<CheckpointTuple> checkpoints(const std::string& thread, const std::string& ns) const;
 };
 
-// A new database: "memory". Throws ScenarioError on other backends.
+// A new database: "memory", or a file of its own that goes with it:
+// "sqlite:native", "sqlite:langgraph". Throws ScenarioError on other backends.
+// Memories are in memory.
 std::unique_ptr<Database> open_database(std::string_view backend);
+
+// The file "sqlite:PATH" in LangGraph's layout, made if it is missing.
+std::unique_ptr<Database> open_shared_database(std::string_view place);
 
 }  // namespace clew::conformance

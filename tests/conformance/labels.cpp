@@ -173,6 +173,16 @@ void Labels::add_interrupt(const std::string& id) {
   interrupts_.emplace(id, "i" + std::to_string(interrupts_.size()));
 }
 
+Value Labels::interrupts() const {
+  ObjectBuilder labels;
+  for (const auto& [id, label] : interrupts_) labels.set(id, label);
+  return std::move(labels).build();
+}
+
+void Labels::take_interrupts(const Value& interrupts) {
+  for (const auto& [id, label] : interrupts.items()) interrupts_.emplace(id, label.as_string());
+}
+
 bool is_uuid(std::string_view text) {
   if (text.size() != kUuidLength) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -40,6 +40,10 @@ class Labels {
   bool knows_interrupt(const std::string& id) const { return interrupts_.contains(id); }
   void add_interrupt(const std::string& id);
 
+  // Interrupt id to label.
+  Value interrupts() const;
+  void take_interrupts(const Value& interrupts);
+
  private:
   using Table = std::map<std::string, std::string, std::less<>>;
 

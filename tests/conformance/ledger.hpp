@@ -25,17 +25,30 @@ class Ledger {
   // Whether the `fail` statement at `pointer` raises now. It does so `times`
   // times, or always.
   bool fire(const std::string& pointer, std::optional<std::int64_t> times) {
+    if (!times) return true;
     const std::lock_guard lock(mutex_);
-    std::int64_t& fired = fires_[pointer];
-    if (times && fired >= *times) return false;
-    ++fired;
-    return true;
+    const std::int64_t fired = fires_[pointer];
+    if (fired < *times) fires_[pointer] = fired + 1;
+    return fired < *times;
   }
 
   // Starts by body, sorted.
   Value starts() const {
     const std::lock_guard lock(mutex_);
     return starts_;
+  }
+
+  // How often statements that do not always raise have, by pointer.
+  Value fires() const {
+    const std::lock_guard lock(mutex_);
+    return fires_;
+  }
+
+  // Goes on from what another ledger counted.
+  void take(const Value& starts, const Value& fires) {
+    const std::lock_guard lock(mutex_);
+    starts_ = starts.get<std::map<std::string, std::int64_t>>();
+    fires_ = fires.get<std::map<std::string, std::int64_t>>();
   }
 
  private:

@@ -1,14 +1,17 @@
 // Runs recorded scenarios on the engine and compares what it does with what
 // LangGraph did.
 //
-//   clew-conformance [--backend memory] [--level results|events|history|rows]
-//                    [--jitter] [-v] DIR|FILE...
+//   clew-conformance [--backend memory|sqlite:native|sqlite:langgraph] [--adjust LIST.json]
+//                    [--level results|events|history|rows] [--jitter] [-v] DIR|FILE...
 //
 // Prints one line per failing scenario with the first difference, and closes
-// with "N passed, N failed". --level compares less than everything; --jitter
-// delays the bodies of nodes by up to 4 ms at random; -v names every scenario
-// and prints all differences. The exit code is 0 if all passed, 1 if one
-// failed, 2 if the call itself was wrong.
+// with "N passed, N failed". --adjust expects what LangGraph's saver for that
+// database stores rather than its in-memory one, as the list says; --level
+// compares less than everything; --jitter delays the bodies of nodes by up to
+// 4 ms at random; -v names every scenario and prints all differences. The exit
+// code is 0 if all passed, 1 if one failed, 2 if the call itself was wrong.
+//
+// "clew-conformance run" performs a part of one scenario; see handoff.hpp.
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -18,8 +21,11 @@
 
 #include <clew/errors.hpp>
 
-#include "compare.hpp"
+#include "adjustments.hpp"
+#include "arguments.hpp"
+#include "check.hpp"
 #include "database.hpp"
+#include "handoff.hpp"
 #include "scenario.hpp"
 #include "world.hpp"
 
@@ -29,16 +35,15 @@ namespace {
 constexpr int kBadUsage = 2;
 
 constexpr std::string_view kUsage =
-    "usage: clew-conformance [--backend memory] [--level results|events|history|rows]\n"
+    "usage: clew-conformance [--backend memory|sqlite:native|sqlite:langgraph]\n"
+    "                        [--adjust LIST.json] [--level results|events|history|rows]\n"
     "                        [--jitter] [-v] DIR|FILE...\n";
 
-class UsageError : public Error {
- public:
-  using Error::Error;
-};
+using tests::UsageError;
 
 struct Options {
   std::string backend = "memory";
+  std::string adjust;  // empty: nothing is
   Level level = Level::rows;
   bool jitter = false;
   bool verbose = false;
@@ -63,6 +68,8 @@ Options parse_options(const std::vector<std::string>& arguments) {
     };
     if (argument == "--backend") {
       options.backend = next();
+    } else if (argument == "--adjust") {
+      options.adjust = next();
     } else if (argument == "--level") {
       options.level = parse_level(next());
     } else if (argument == "--jitter") {
@@ -79,24 +86,8 @@ Options parse_options(const std::vector<std::string>& arguments) {
   return options;
 }
 
-// Where in a scenario something went wrong, and how.
-struct Failure {
-  std::string where;
-  std::vector<std::string> differences;
-};
-
-std::string text_of(const Mismatch& mismatch) {
-  return mismatch.path + ": expected " + mismatch.expected + ", got " + mismatch.got;
-}
-
-Failure failure_of(std::string where, const std::vector<Mismatch>& mismatches) {
-  Failure failure{std::move(where), {}};
-  for (const Mismatch& mismatch : mismatches) failure.differences.push_back(text_of(mismatch));
-  return failure;
-}
-
 // Whether the graphs were built, as the scenario expects or not.
-bool build(World& world, const Scenario& scenario, std::vector<Failure>& failures) {
+bool build(World& world, const Scenario& scenario, std::vector<Check>& failures) {
   const bool is_expected = scenario.file.contains("build_error");
   try {
     world.build();
@@ -109,26 +100,18 @@ bool build(World& world, const Scenario& scenario, std::vector<Failure>& failure
 }
 
 void run_actions(World& world, const Scenario& scenario, Level level,
-                 std::vector<Failure>& failures) {
-  std::size_t number = 0;
-  for (const Value& action : scenario.actions()) {
-    const std::string where =
-        "action " + std::to_string(number++) + " (" + action.get<std::string>("do") + ")";
-    if (!action.contains("expect")) throw ScenarioError(where + " has no expectation");
-    try {
-      const auto mismatches = compare_action(action["expect"], world.perform(action), level);
-      if (!mismatches.empty()) failures.push_back(failure_of(where, mismatches));
-    } catch (const std::exception& error) {
-      failures.push_back({where, {error.what()}});
-      return;
-    }
+                 std::vector<Check>& failures) {
+  const auto add = [&](Check check) {
+    if (!check.differences.empty()) failures.push_back(std::move(check));
+  };
+  for (std::size_t i = 0; i < scenario.actions().size(); ++i) {
+    add(check_action(world, scenario, i, level));
   }
-  const auto mismatches = compare_final(scenario.file["final"], world.final_state(), level);
-  if (!mismatches.empty()) failures.push_back(failure_of("final", mismatches));
+  add(check_final(world, scenario, level));
 }
 
-std::vector<Failure> run_scenario(const Scenario& scenario, const Options& options) {
-  std::vector<Failure> failures;
+std::vector<Check> run_scenario(const Scenario& scenario, const Options& options) {
+  std::vector<Check> failures;
   try {
     World world(scenario, open_database(options.backend), options.jitter);
     if (build(world, scenario, failures)) run_actions(world, scenario, options.level, failures);
@@ -140,30 +123,37 @@ std::vector<Failure> run_scenario(const Scenario& scenario, const Options& optio
   return failures;
 }
 
-void report(const std::string& name, const std::vector<Failure>& failures, bool verbose) {
+void report(const std::string& name, const std::vector<Check>& failures, bool verbose) {
   if (!failures.empty()) {
-    const Failure& first = failures.front();
+    const Check& first = failures.front();
     std::cout << "FAIL " << name << ' ' << first.where << ' ' << first.differences.front() << '\n';
   } else if (verbose) {
     std::cout << "ok   " << name << '\n';
   }
   if (!verbose) return;
-  for (const Failure& failure : failures) {
+  for (const Check& failure : failures) {
     for (const std::string& difference : failure.differences) {
       std::cout << "     " << failure.where << ' ' << difference << '\n';
     }
   }
 }
 
+// The list has a section for each kind of database.
+Adjustments adjustments_of(const Options& options) {
+  if (options.adjust.empty()) return {};
+  return {options.adjust, options.backend.substr(0, options.backend.find(':'))};
+}
+
 int run(const Options& options) {
   open_database(options.backend);
+  const Adjustments adjustments = adjustments_of(options);
   std::size_t passed = 0;
   std::size_t failed = 0;
   for (const auto& path : scenario_files(options.paths)) {
     std::string name = path.stem().string();
-    std::vector<Failure> failures;
+    std::vector<Check> failures;
     try {
-      const Scenario scenario = load_scenario(path);
+      const Scenario scenario = adjustments.apply(load_scenario(path));
       name = scenario.name;
       failures = run_scenario(scenario, options);
     } catch (const ScenarioError& error) {
@@ -179,9 +169,12 @@ int run(const Options& options) {
 
 int main(const std::vector<std::string>& arguments) {
   try {
+    if (!arguments.empty() && arguments.front() == "run") {
+      return run_part({arguments.begin() + 1, arguments.end()});
+    }
     return run(parse_options(arguments));
   } catch (const UsageError& error) {
-    std::cerr << error.what() << '\n' << kUsage;
+    std::cerr << error.what() << '\n' << kUsage << kHandoffUsage;
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
   }

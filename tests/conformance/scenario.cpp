@@ -35,17 +35,20 @@ std::vector<std::string> Scenario::node_error_kinds() const {
   return {kinds.begin(), kinds.end()};
 }
 
-Scenario load_scenario(const std::filesystem::path& path) {
+Value read_json_file(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(stream)), {});
   if (!stream) throw ScenarioError("cannot read " + path.string());
-
-  Scenario scenario;
   try {
-    scenario.file = parse_json(text, {.allow_non_finite = true});
+    return parse_json(text, {.allow_non_finite = true});
   } catch (const SerdeError& error) {
     throw ScenarioError(path.string() + ": " + error.what());
   }
+}
+
+Scenario load_scenario(const std::filesystem::path& path) {
+  Scenario scenario;
+  scenario.file = read_json_file(path);
   if (!scenario.graphs().is_object() || !scenario.actions().is_list()) {
     throw ScenarioError(path.string() + " is no scenario: it needs 'graphs' and 'actions'");
   }

@@ -29,6 +29,9 @@ struct Scenario {
   std::vector<std::string> node_error_kinds() const;
 };
 
+// Throws ScenarioError if the file cannot be read or is no JSON.
+Value read_json_file(const std::filesystem::path& path);
+
 // Throws ScenarioError if the file cannot be read or is no scenario.
 Scenario load_scenario(const std::filesystem::path& path);
 

@@ -38,6 +38,16 @@ World::World(const Scenario& scenario, std::unique_ptr<Database> database, bool 
   resources_.jitter = jitter;
 }
 
+void World::take(const Carry& carry) {
+  root_ = carry.root;
+  ledger_.take(carry.counts, carry.fails);
+  labels_.take_interrupts(carry.interrupts);
+}
+
+Carry World::carry() const {
+  return {root_, ledger_.starts(), ledger_.fires(), labels_.interrupts()};
+}
+
 void World::build() { program_ = std::make_unique<Program>(scenario_.graphs(), root_, resources_); }
 
 Store& World::store() const {

@@ -18,13 +18,28 @@
 
 namespace clew::conformance {
 
+// What a scenario in progress knows and its database does not.
+struct Carry {
+  std::string root;  // the graph that is run now
+  Value counts;      // starts of bodies
+  Value fails;       // JSON pointer of a `fail` statement -> how often it has raised
+  Value interrupts;  // id -> label
+};
+
 class World {
  public:
   // `scenario` must outlive the world.
   World(const Scenario& scenario, std::unique_ptr<Database> database, bool jitter);
 
+  // Goes on where another world was, on the same database. Before build().
+  void take(const Carry& carry);
+  Carry carry() const;
+
   // Builds the graphs. Throws GraphError if the engine refuses them.
   void build();
+
+  // Labels what is in the database.
+  void refresh_labels();
 
   // What the action gave, as its "expect" would have it: "result", or "error",
   // and "counts"; for a stream "events" in the order in which they came.
@@ -74,7 +89,6 @@ class World {
 
   std::optional<std::vector<StateSnapshot>> history(const std::string& thread,
                                                     const std::string& ns) const;
-  void refresh_labels();
   Value normalized(const Raw& raw) const;
   Value final_thread(const std::string& thread);
   std::vector<std::string> namespaces_by_label(const std::string& thread) const;

@@ -46,7 +46,7 @@ BACKENDS = ["memory", "sqlite", "postgres", "mysql", "redis", "mongodb"]
 LIBRARIES = {
     "boost/": ["src/server/http*"],
     "curl/": ["src/*/http_client*"],
-    "sqlite3": ["src/*/sqlite/*"],
+    "sqlite3": ["src/*/sqlite/*", "tests/*"],
     "libpq": ["src/*/postgres/*"],
     "mysql": ["src/*/mysql/*"],
     "mariadb": ["src/*/mysql/*"],

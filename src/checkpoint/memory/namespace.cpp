@@ -3,17 +3,9 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "value/python_equal.hpp"
+#include "checkpoint/metadata_filter.hpp"
 
 namespace clew::memory {
-
-bool matches(const Value& metadata, const Value& filter) {
-  if (!filter.is_object()) return true;
-  for (auto [key, value] : filter.items()) {
-    if (!internal::python_equal(metadata[key], value)) return false;
-  }
-  return true;
-}
 
 void BlobTable::add(const Value& versions, const Value& values) {
   // All channels of a step get one version, so this is nearly always one entry.
@@ -85,7 +77,8 @@ void Namespace::list(const CheckpointKey& place, const ListOptions& options,
        ++entry) {
     if (options.limit && found.size() >= *options.limit) return;
     auto& [id, record] = *entry;
-    if (!record.is_stored || !matches(record.metadata, options.filter)) continue;
+    if (!record.is_stored) continue;
+    if (!internal::matches_metadata(record.metadata, options.filter)) continue;
     found.push_back(tuple(place, id, record));
   }
 }

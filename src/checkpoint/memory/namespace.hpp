@@ -14,10 +14,9 @@
 
 #include <clew/checkpointer.hpp>
 
-namespace clew::memory {
+#include "checkpoint/retention.hpp"
 
-// Whether the metadata has all entries of `filter`, as ListOptions says.
-bool matches(const Value& metadata, const Value& filter);
+namespace clew::memory {
 
 // The writes that tasks stored with a checkpoint. Adding is an append; what is
 // repeated is settled, and the order made, when they are next read.
@@ -89,7 +88,6 @@ struct Record {
 class Namespace {
  public:
   using Records = std::map<std::string, Record, std::less<>>;
-  using Ids = std::set<std::string_view>;
 
   // Namespaces are listed in the order in which they appeared.
   explicit Namespace(std::size_t ordinal) : ordinal_(ordinal) {}
@@ -109,12 +107,9 @@ class Namespace {
   std::vector<DeltaHistory> delta_history(std::string_view checkpoint_id,
                                           std::span<const std::string> channels);
 
-  // The checkpoints that PruneOptions asks to keep.
-  Ids worth_keeping(const PruneOptions& options);
-  // The checkpoints of other runs than these.
-  Ids of_other_runs(std::span<const std::string> run_ids) const;
-  // Removes all checkpoints but those of `kept` and what they are rebuilt from.
-  void retain(Ids kept);
+  // As Checkpointer says, without the namespaces of subgraph calls.
+  void prune(const PruneOptions& options);
+  void delete_for_runs(std::span<const std::string> run_ids);
 
   const Record* find(std::string_view checkpoint_id) const;
   const Record* newest() const;
@@ -130,9 +125,8 @@ class Namespace {
   void resolve(Record& record) const;
   CheckpointTuple tuple(const CheckpointKey& place, const std::string& id, Record& record);
 
-  Ids branch_ends() const;
-  void keep_delta_ancestors(Ids& kept) const;
-  Ids delta_ancestors(const Record& record) const;
+  internal::Retention retention() const;
+  void retain(const internal::Retention::Ids& kept);
 
   std::size_t ordinal_;
   Records records_;

@@ -1,24 +1,18 @@
-// What may go from a namespace, and removing it so that the rest stays whole.
+// Removing from a namespace so that the rest stays whole, and its size.
 #include <algorithm>
-#include <unordered_set>
 
 #include <clew/extension.hpp>
 
-#include "checkpoint/delta_counters.hpp"
 #include "checkpoint/memory/namespace.hpp"
 
 namespace clew::memory {
 
+using internal::CheckpointFacts;
+using internal::Retention;
+using internal::stored_form;
+using internal::StoredValue;
+
 namespace {
-
-using internal::kDeltaCounters;
-
-// Older layouts keep the Sends of a step with its parent's writes.
-constexpr int kFirstLayoutWithSends = 4;
-
-bool is_delta_snapshot(const Value& value) {
-  return value.is_extension() && value.as_extension().code == ExtensionCode::delta_snapshot;
-}
 
 // Bytes of text and 16 for each value.
 std::uint64_t estimated_size(const Value& root) {
@@ -57,55 +51,33 @@ std::uint64_t estimated_size(const Value& root) {
 
 }  // namespace
 
-Namespace::Ids Namespace::worth_keeping(const PruneOptions& options) {
-  Ids kept;
-  for (auto entry = records_.rbegin(); entry != records_.rend(); ++entry) {
-    if (kept.size() == options.keep) break;
-    if (entry->second.is_stored) kept.insert(entry->first);
-  }
-  for (std::string_view id : branch_ends()) {
-    Record& record = records_.find(id)->second;
-    if (options.keep_branches || record.writes.has_open_interrupt()) kept.insert(id);
-  }
-  return kept;
+void Namespace::prune(const PruneOptions& options) {
+  const Retention retention = this->retention();
+  retain(retention.after_prune(options, [this](std::string_view id) {
+    return records_.find(id)->second.writes.has_open_interrupt();
+  }));
 }
 
-Namespace::Ids Namespace::branch_ends() const {
-  Ids ends;
-  std::unordered_set<std::string_view> parents;
+void Namespace::delete_for_runs(std::span<const std::string> run_ids) {
+  const Retention retention = this->retention();
+  retain(retention.after_deleting_runs(run_ids));
+}
+
+Retention Namespace::retention() const {
+  std::vector<CheckpointFacts> facts;
   for (const auto& [id, record] : records_) {
     if (!record.is_stored) continue;
-    ends.insert(id);
-    parents.insert(record.parent_id);
+    facts.push_back({id, record.parent_id, record.v, record.metadata, record.channel_versions});
   }
-  std::erase_if(ends, [&](std::string_view id) { return parents.contains(id); });
-  return ends;
+  return Retention(std::move(facts), [this](std::string_view id, std::string_view channel) {
+    const Value* value = stored_value(*find(id), channel);
+    return value ? stored_form(*value) : StoredValue::none;
+  });
 }
 
-Namespace::Ids Namespace::of_other_runs(std::span<const std::string> run_ids) const {
-  Ids kept;
-  for (const auto& [id, record] : records_) {
-    const Value& run_id = record.metadata["run_id"];
-    const bool is_of_run =
-        run_id.is_string() && std::ranges::find(run_ids, run_id.as_string()) != run_ids.end();
-    if (record.is_stored && !is_of_run) kept.insert(id);
-  }
-  return kept;
-}
-
-void Namespace::retain(Ids kept) {
-  const std::string newest_id(head());
-  const bool has_deltas = std::ranges::any_of(
-      records_, [](const auto& entry) { return entry.second.metadata.contains(kDeltaCounters); });
-  for (std::string_view id : Ids(kept)) {
-    const Record& record = *find(id);
-    const auto parent = records_.find(record.parent_id);
-    const bool has_parent = parent != records_.end() && parent->second.is_stored;
-    if (record.v < kFirstLayoutWithSends && has_parent) kept.insert(parent->first);
-  }
-  if (has_deltas) keep_delta_ancestors(kept);
+void Namespace::retain(const Retention::Ids& kept) {
   if (kept.size() == checkpoint_count()) return;
-
+  const std::string newest_id(head());
   for (std::string_view id : kept) resolve(records_.find(id)->second);
   for (std::string_view id : kept) {
     Record& record = records_.find(id)->second;
@@ -118,44 +90,6 @@ void Namespace::retain(Ids kept) {
   });
   blobs_ = BlobTable();
   for (const auto& [id, record] : records_) blobs_.add(record.new_versions, record.values);
-}
-
-// A checkpoint that is kept for another's sake can still be asked for, so it
-// needs its own ancestors too.
-void Namespace::keep_delta_ancestors(Ids& kept) const {
-  std::vector<std::string_view> unchecked(kept.begin(), kept.end());
-  while (!unchecked.empty()) {
-    const Record& record = *find(unchecked.back());
-    unchecked.pop_back();
-    for (std::string_view id : delta_ancestors(record)) {
-      if (kept.insert(id).second) unchecked.push_back(id);
-    }
-  }
-}
-
-// A delta channel has a version and no value: it is rebuilt from the nearest
-// ancestor that stores one and the writes on the way.
-Namespace::Ids Namespace::delta_ancestors(const Record& record) const {
-  Ids ancestors;
-  for (auto [channel, version] : record.channel_versions.items()) {
-    if (stored_value(record, channel)) continue;
-    bool is_delta = record.metadata[kDeltaCounters].contains(channel);
-    std::vector<std::string_view> path;
-    std::unordered_set<const Record*> visited;
-    for (const Record* current = &record; visited.insert(current).second;) {
-      const auto parent = records_.find(current->parent_id);
-      if (parent == records_.end() || !parent->second.is_stored) break;
-      current = &parent->second;
-      path.push_back(parent->first);
-      is_delta = is_delta || current->metadata[kDeltaCounters].contains(channel);
-      if (const Value* stored = stored_value(*current, channel)) {
-        is_delta = is_delta || is_delta_snapshot(*stored);
-        break;
-      }
-    }
-    if (is_delta) ancestors.insert(path.begin(), path.end());
-  }
-  return ancestors;
 }
 
 std::size_t Namespace::checkpoint_count() const {

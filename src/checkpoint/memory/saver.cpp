@@ -7,6 +7,8 @@
 #include <clew/memory_saver.hpp>
 
 #include "checkpoint/memory/namespace.hpp"
+#include "checkpoint/metadata_filter.hpp"
+#include "checkpoint/thread_conflict.hpp"
 
 namespace clew {
 
@@ -47,34 +49,17 @@ struct Thread {
   }
 };
 
-std::string named(std::string_view checkpoint_id) {
-  return checkpoint_id.empty() ? "no checkpoint" : "checkpoint " + std::string(checkpoint_id);
-}
-
-[[noreturn]] void throw_conflict(const CheckpointPut& put, std::string_view head) {
-  throw ThreadConflict("thread '" + put.key.thread_id + "' is at " + named(head) + ", but " +
-                       named(put.checkpoint.id) + " follows " + named(*put.expected_head) +
-                       ": another run moved the thread; read its state again and retry");
-}
-
-// The root checkpoint from which the subgraph of this namespace was called.
-std::string calling_root(const memory::Namespace& ns) {
-  const memory::Record* newest = ns.newest();
-  const Value root = newest ? newest->metadata["parents"][""] : Value();
-  return root.is_string() ? std::string(root.as_string()) : std::string();
-}
-
-// The namespace of a subgraph call carries the id of the task that made it.
-bool is_call(std::string_view ns) { return ns.find(':') != std::string_view::npos; }
-
 // Prunes the root and drops the namespaces of calls that removed checkpoints
 // made. A call may be saved before the root checkpoint it comes from; then it stays.
 void prune_root(Thread& thread, memory::Namespace& root, const PruneOptions& options) {
   std::vector<std::pair<std::string, std::string>> calls;  // namespace, root checkpoint
   for (const auto& [name, ns] : thread.namespaces) {
-    if (is_call(name) && root.find(calling_root(ns))) calls.emplace_back(name, calling_root(ns));
+    const memory::Record* newest = ns.newest();
+    if (!newest) continue;
+    std::string caller = internal::calling_root(name, newest->metadata);
+    if (root.find(caller)) calls.emplace_back(name, std::move(caller));
   }
-  root.retain(root.worth_keeping(options));
+  root.prune(options);
   for (const auto& [name, caller] : calls) {
     if (!root.find(caller)) thread.namespaces.erase(name);
   }
@@ -118,7 +103,7 @@ struct alignas(64) InMemorySaver::Shard {
     if (put.expected_head) {
       const memory::Namespace* ns = find(put.key);
       const std::string_view head = ns ? ns->head() : std::string_view();
-      if (head != *put.expected_head) throw_conflict(put, head);
+      internal::expect_head(put, head);
     }
     for (const WritesPut& writes : put.writes) find_or_make(writes.key).put_writes(writes);
     find_or_make(put.key).put(put);
@@ -209,10 +194,8 @@ void InMemorySaver::copy_thread(std::string_view source, std::string_view target
   if (!copy) return;
   Shard& shard = shard_of(target);
   const std::scoped_lock lock(shard.mutex);
-  if (!shard.threads.try_emplace(std::string(target), std::move(*copy)).second) {
-    throw ValueError("cannot copy thread '" + std::string(source) + "' to '" + std::string(target) +
-                     "', which exists; delete it first or take another id");
-  }
+  const bool is_new = shard.threads.try_emplace(std::string(target), std::move(*copy)).second;
+  if (!is_new) internal::refuse_copy(source, target);
 }
 
 void InMemorySaver::prune(std::string_view thread_id, const PruneOptions& options) {
@@ -224,7 +207,7 @@ void InMemorySaver::prune(std::string_view thread_id, const PruneOptions& option
   memory::Namespace* root = thread->find("");
   if (root) prune_root(*thread, *root, options);
   for (auto& [name, ns] : thread->namespaces) {
-    if (&ns != root) ns.retain(ns.worth_keeping(options));
+    if (&ns != root) ns.prune(options);
   }
 }
 
@@ -232,7 +215,7 @@ void InMemorySaver::delete_for_runs(std::span<const std::string> run_ids) {
   for (std::size_t i = 0; i < kShards; ++i) {
     const std::scoped_lock lock(shards_[i].mutex);
     for (auto& [thread_id, thread] : shards_[i].threads) {
-      for (auto& [name, ns] : thread.namespaces) ns.retain(ns.of_other_runs(run_ids));
+      for (auto& [name, ns] : thread.namespaces) ns.delete_for_runs(run_ids);
     }
   }
 }
@@ -254,7 +237,7 @@ std::vector<ThreadInfo> InMemorySaver::list_threads(const ThreadQuery& query) {
     Thread* thread = shard.find(id);
     if (!thread) continue;
     ThreadInfo info = describe(id, *thread);
-    if (info.checkpoints > 0 && memory::matches(info.metadata, query.filter)) {
+    if (info.checkpoints > 0 && internal::matches_metadata(info.metadata, query.filter)) {
       found.push_back(std::move(info));
     }
   }

@@ -9,17 +9,18 @@ namespace {
 
 std::vector<std::string> namespaces_of(Connection& connection, std::string_view thread_id) {
   std::vector<std::string> namespaces;
-  Rows rows = connection.query(
-      "SELECT DISTINCT checkpoint_ns FROM checkpoints WHERE thread_id = ?", thread_id);
+  Rows rows = connection.query("SELECT DISTINCT checkpoint_ns FROM checkpoints WHERE thread_id = ?",
+                               thread_id);
   while (rows.next()) namespaces.emplace_back(rows.text(0));
   return namespaces;
 }
 
 bool has_checkpoint(Connection& connection, const CheckpointKey& key) {
   return connection
-      .value("SELECT 1 FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
-             " AND checkpoint_id = ?",
-             key.thread_id, key.checkpoint_ns, key.checkpoint_id)
+      .value(
+          "SELECT 1 FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
+          " AND checkpoint_id = ?",
+          key.thread_id, key.checkpoint_ns, key.checkpoint_id)
       .has_value();
 }
 

@@ -35,8 +35,7 @@ Checkpoint checkpoint_from(std::string id, const Value& map) {
 
 }  // namespace
 
-Value decode_metadata(const Serializer& serializer, std::string_view type,
-                      std::string_view bytes) {
+Value decode_metadata(const Serializer& serializer, std::string_view type, std::string_view bytes) {
   return type == kJsonType ? parse_json(bytes) : serializer.loads_typed(type, bytes);
 }
 
@@ -179,7 +178,8 @@ std::optional<NativeReader::Row> NativeReader::find_row(std::string_view sql,
                                                         const Arguments&... arguments) {
   Rows rows = connection_.query(sql, arguments...);
   if (!rows.next()) return std::nullopt;
-  return Row{std::string(rows.text(0)), rows.integer(1),
+  return Row{std::string(rows.text(0)),
+             rows.integer(1),
              {std::string(rows.text(2)), std::string(rows.text(3))}};
 }
 

@@ -73,10 +73,9 @@ Retention NativeLayout::retention(Connection& connection, const CheckpointKey& p
            place.thread_id, place.checkpoint_ns);
        rows.next();) {
     const Value& map = reader->checkpoint(rows.text(0)).value();
-    facts.push_back({std::string(rows.text(0)), std::string(rows.text(1)),
-                     static_cast<int>(map["v"].as_int()),
-                     decode_metadata(*serializer_, rows.text(2), rows.text(3)),
-                     map["channel_versions"]});
+    facts.push_back(
+        {std::string(rows.text(0)), std::string(rows.text(1)), static_cast<int>(map["v"].as_int()),
+         decode_metadata(*serializer_, rows.text(2), rows.text(3)), map["channel_versions"]});
   }
   const auto stored = [reader](std::string_view id, std::string_view channel) {
     const Value versions = reader->checkpoint(id).value()["channel_versions"];
@@ -88,9 +87,10 @@ Retention NativeLayout::retention(Connection& connection, const CheckpointKey& p
 
 bool NativeLayout::has_open_interrupt(Connection& connection, const CheckpointKey& key) const {
   return connection
-      .value("SELECT 1 FROM checkpoint_writes WHERE thread_id = ? AND checkpoint_ns = ?"
-             " AND checkpoint_id = ? AND channel = '__interrupt__' LIMIT 1",
-             key.thread_id, key.checkpoint_ns, key.checkpoint_id)
+      .value(
+          "SELECT 1 FROM checkpoint_writes WHERE thread_id = ? AND checkpoint_ns = ?"
+          " AND checkpoint_id = ? AND channel = '__interrupt__' LIMIT 1",
+          key.thread_id, key.checkpoint_ns, key.checkpoint_id)
       .has_value();
 }
 
@@ -171,8 +171,8 @@ class Retained {
       connection_.run(
           "UPDATE checkpoints SET base_checkpoint_id = nullif(?, ''), place = ?, type = ?,"
           " checkpoint = ? WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
-          base, place_of(base), data.tag, Blob{data.bytes}, place_.thread_id,
-          place_.checkpoint_ns, id);
+          base, place_of(base), data.tag, Blob{data.bytes}, place_.thread_id, place_.checkpoint_ns,
+          id);
     };
     rebasing.run(serializer_);
   }
@@ -211,8 +211,8 @@ class Retained {
           "UPDATE checkpoint_blobs SET base_version = nullif(?, ''), place = ?, type = ?,"
           " blob_data = ? WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ?"
           " AND version = ?",
-          base, place_of(base), data.tag, Blob{data.bytes}, place_.thread_id,
-          place_.checkpoint_ns, channel, version);
+          base, place_of(base), data.tag, Blob{data.bytes}, place_.thread_id, place_.checkpoint_ns,
+          channel, version);
     };
     rebasing.run(serializer_);
     for (const auto& [version, base] : rebasing.bases) {
@@ -318,11 +318,11 @@ ThreadSize NativeLayout::thread_size(Connection& connection, std::string_view th
   size.writes = count("SELECT count(*) FROM checkpoint_writes WHERE thread_id = ?");
   size.values =
       count("SELECT count(*) FROM checkpoint_blobs WHERE thread_id = ? AND type <> 'empty'");
-  size.bytes =
-      count("SELECT sum(length(checkpoint) + length(metadata)) FROM checkpoints"
-            " WHERE thread_id = ?") +
-      count("SELECT sum(length(blob_data)) FROM checkpoint_writes WHERE thread_id = ?") +
-      count("SELECT sum(length(blob_data)) FROM checkpoint_blobs WHERE thread_id = ?");
+  size.bytes = count(
+                   "SELECT sum(length(checkpoint) + length(metadata)) FROM checkpoints"
+                   " WHERE thread_id = ?") +
+               count("SELECT sum(length(blob_data)) FROM checkpoint_writes WHERE thread_id = ?") +
+               count("SELECT sum(length(blob_data)) FROM checkpoint_blobs WHERE thread_id = ?");
   return size;
 }
 

@@ -1,7 +1,7 @@
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <array>
+
+#include <openssl/evp.h>
 
 #include <clew/errors.hpp>
 #include <clew/json.hpp>
@@ -175,17 +175,19 @@ struct NativeLayout::PreparedPut {
 
   std::string newest(Connection& connection) const {
     return connection
-        .value("SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ?"
-               " AND checkpoint_ns = ?",
-               put.key.thread_id, put.key.checkpoint_ns)
+        .value(
+            "SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ?"
+            " AND checkpoint_ns = ?",
+            put.key.thread_id, put.key.checkpoint_ns)
         .value_or("");
   }
 
   bool is_stored(Connection& connection) const {
     return connection
-        .value("SELECT 1 FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
-               " AND checkpoint_id = ?",
-               put.key.thread_id, put.key.checkpoint_ns, put.checkpoint.id)
+        .value(
+            "SELECT 1 FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
+            " AND checkpoint_id = ?",
+            put.key.thread_id, put.key.checkpoint_ns, put.checkpoint.id)
         .has_value();
   }
 

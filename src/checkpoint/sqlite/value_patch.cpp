@@ -51,8 +51,8 @@ std::optional<Value> object_patch(const Value& older, const Value& newer, int de
   if (replaced == older.size()) return std::nullopt;
   ListBuilder erased;
   for (const std::string& key : between.erased) erased.push_back(key);
-  return list({kObject, std::move(entries).build(), std::move(patches).build(),
-               std::move(erased).build()});
+  return list(
+      {kObject, std::move(entries).build(), std::move(patches).build(), std::move(erased).build()});
 }
 
 std::optional<Value> make_patch(const Value& older, const Value& newer, int depth) {

@@ -47,8 +47,7 @@ StoredVersion VersionChain::add(const Value& version, const Value& value,
   return stored;
 }
 
-StoredVersion VersionChain::begin(const Value& version, const Value& value,
-                                  TypedBytes whole) {
+StoredVersion VersionChain::begin(const Value& version, const Value& value, TypedBytes whole) {
   bytes_ = whole.bytes.size();
   advance(0, version, value);
   return {std::move(whole), {}, 0};

@@ -1,0 +1,256 @@
+// Storing and reading. What is done to whole threads is in langgraph_threads.cpp.
+#include "checkpoint/sqlite/langgraph_layout.hpp"
+
+#include <algorithm>
+
+#include <clew/json.hpp>
+
+#include "checkpoint/metadata_filter.hpp"
+#include "checkpoint/sqlite/langgraph_rows.hpp"
+#include "checkpoint/thread_conflict.hpp"
+
+namespace clew::sqlite {
+
+namespace {
+
+constexpr std::string_view kTables = R"sql(
+CREATE TABLE IF NOT EXISTS checkpoints (
+    thread_id TEXT NOT NULL,
+    checkpoint_ns TEXT NOT NULL DEFAULT '',
+    checkpoint_id TEXT NOT NULL,
+    parent_checkpoint_id TEXT,
+    type TEXT,
+    checkpoint BLOB,
+    metadata BLOB,
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)
+);
+CREATE TABLE IF NOT EXISTS writes (
+    thread_id TEXT NOT NULL,
+    checkpoint_ns TEXT NOT NULL DEFAULT '',
+    checkpoint_id TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    task_path TEXT NOT NULL DEFAULT '',
+    idx INTEGER NOT NULL,
+    channel TEXT NOT NULL,
+    type TEXT,
+    value BLOB,
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+);
+)sql";
+
+// Sends are in the checkpoint since this version; before, some writers kept them
+// beside its channels.
+constexpr int kFirstVersionWithSends = 4;
+constexpr std::string_view kSendsChannel = "__pregel_tasks";
+
+// One task's writes as they are stored.
+struct EncodedWrites {
+  const WritesPut* put;
+  std::vector<TypedBytes> values;
+  bool replaces;
+};
+
+EncodedWrites encode(const WritesPut& put, const Serializer& serializer) {
+  EncodedWrites encoded{&put, {}, true};
+  encoded.values.reserve(put.writes.size());
+  for (const auto& [channel, value] : put.writes) {
+    encoded.values.push_back(serializer.dumps_typed(value));
+    // One other write in the list, and what is stored stays, control writes included.
+    encoded.replaces = encoded.replaces && write_index(channel, 0) < 0;
+  }
+  return encoded;
+}
+
+void store(Connection& connection, const EncodedWrites& encoded) {
+  const std::string_view sql =
+      encoded.replaces
+          ? "INSERT OR REPLACE INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, "
+            "task_path, idx, channel, type, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+          : "INSERT OR IGNORE INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, "
+            "task_path, idx, channel, type, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  const WritesPut& put = *encoded.put;
+  for (std::size_t i = 0; i < put.writes.size(); ++i) {
+    const std::string& channel = put.writes[i].channel;
+    const TypedBytes& value = encoded.values[i];
+    connection.run(sql, put.key.thread_id, put.key.checkpoint_ns, put.key.checkpoint_id,
+                   put.task_id, put.task_path, write_index(channel, i), channel, value.tag,
+                   Blob{value.bytes});
+  }
+}
+
+// The map in the order of Python's keys.
+Value checkpoint_map(const Checkpoint& checkpoint) {
+  return object({{"v", checkpoint.v},
+                 {"ts", checkpoint.ts},
+                 {"id", checkpoint.id},
+                 {"channel_values", checkpoint.channel_values},
+                 {"channel_versions", checkpoint.channel_versions},
+                 {"versions_seen", checkpoint.versions_seen},
+                 {"updated_channels", checkpoint.updated_channels}});
+}
+
+Value object_or_empty(const Value& value) { return value.is_object() ? value : object(); }
+
+std::string text_or(const Value& value, std::string_view otherwise) {
+  return std::string(value.is_string() ? value.as_string() : otherwise);
+}
+
+// Moves Sends that lie beside the channels into the channel that holds them today.
+void take_in_sends(const Value& sends, Checkpoint& checkpoint) {
+  if (checkpoint.v >= kFirstVersionWithSends || !sends.is_list() || sends.empty()) return;
+  Value newest;
+  for (auto [channel, version] : checkpoint.channel_versions.items()) {
+    newest = std::max(newest, version);
+  }
+  checkpoint.channel_values = checkpoint.channel_values.set(kSendsChannel, sends);
+  checkpoint.channel_versions = checkpoint.channel_versions.set(kSendsChannel, newest);
+}
+
+}  // namespace
+
+std::unique_ptr<Layout> make_langgraph_layout(std::shared_ptr<const Serializer> serializer) {
+  return std::make_unique<LangGraphLayout>(std::move(serializer));
+}
+
+Value parse_metadata(std::string_view json) {
+  if (json.empty()) return object();
+  return parse_json(json, {.allow_non_finite = true, .lone_surrogates = LoneSurrogates::replace});
+}
+
+// Old files, and those of LangGraph.js, have no `task_path`.
+void LangGraphLayout::create(Connection& connection) {
+  connection.execute(std::string(kTables));
+  const auto task_path =
+      connection.value("SELECT 1 FROM pragma_table_info('writes') WHERE name = 'task_path'");
+  if (!task_path) {
+    connection.execute("ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT ''");
+  }
+}
+
+// Writing -----------------------------------------------------------------------
+
+Database::Change LangGraphLayout::put(const CheckpointPut& put) {
+  struct Encoded {
+    TypedBytes checkpoint;
+    std::string metadata;
+    std::vector<EncodedWrites> writes;
+  };
+  auto encoded = std::make_shared<Encoded>();
+  encoded->checkpoint = serializer_->dumps_typed(checkpoint_map(put.checkpoint));
+  encoded->metadata =
+      to_json(object_or_empty(put.metadata), {.spaced = true, .non_finite = NonFinite::literal});
+  for (const WritesPut& writes : put.writes)
+    encoded->writes.push_back(encode(writes, *serializer_));
+
+  return [&put, encoded](Connection& connection) {
+    const CheckpointKey& key = put.key;
+    if (put.expected_head) {
+      const auto head = connection.value(kNewestId, key.thread_id, key.checkpoint_ns);
+      internal::expect_head(put, head.value_or(""));
+    }
+    for (const EncodedWrites& writes : encoded->writes) store(connection, writes);
+    std::optional<std::string_view> parent_id;
+    if (!key.checkpoint_id.empty()) parent_id = key.checkpoint_id;
+    connection.run(
+        "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, "
+        "parent_checkpoint_id, type, checkpoint, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        key.thread_id, key.checkpoint_ns, put.checkpoint.id, parent_id, encoded->checkpoint.tag,
+        Blob{encoded->checkpoint.bytes}, Blob{encoded->metadata});
+  };
+}
+
+Database::Change LangGraphLayout::put_writes(const WritesPut& put) {
+  auto encoded = std::make_shared<EncodedWrites>(encode(put, *serializer_));
+  return [encoded](Connection& connection) { store(connection, *encoded); };
+}
+
+// Reading -----------------------------------------------------------------------
+
+// Reads maps with fields missing or unknown: other versions and languages have
+// other ones.
+Checkpoint LangGraphLayout::load_checkpoint(std::string_view id, std::string_view tag,
+                                            std::string_view bytes) const {
+  const Value map = serializer_->loads_typed(tag, bytes);
+  Checkpoint checkpoint;
+  checkpoint.v = map["v"].is_int() ? map.get<int>("v") : 1;
+  checkpoint.id = text_or(map["id"], id);
+  checkpoint.ts = text_or(map["ts"], "");
+  checkpoint.channel_values = object_or_empty(map["channel_values"]);
+  checkpoint.channel_versions = object_or_empty(map["channel_versions"]);
+  checkpoint.versions_seen = object_or_empty(map["versions_seen"]);
+  checkpoint.updated_channels = map["updated_channels"];
+  take_in_sends(map["pending_sends"], checkpoint);
+  return checkpoint;
+}
+
+std::vector<PendingWrite> LangGraphLayout::load_writes(Connection& connection,
+                                                       const CheckpointKey& key) const {
+  std::vector<PendingWrite> writes;
+  Rows rows = connection.query(
+      "SELECT task_id, channel, type, value, task_path FROM writes WHERE thread_id = ? AND "
+      "checkpoint_ns = ? AND checkpoint_id = ? ORDER BY task_path, task_id, idx",
+      key.thread_id, key.checkpoint_ns, key.checkpoint_id);
+  while (rows.next()) {
+    writes.push_back({.task_id = std::string(rows.text(0)),
+                      .channel = std::string(rows.text(1)),
+                      .value = serializer_->loads_typed(rows.text(2), rows.text(3)),
+                      .task_path = std::string(rows.text(4))});
+  }
+  return writes;
+}
+
+std::optional<CheckpointTuple> LangGraphLayout::get_tuple(Connection& connection,
+                                                          const CheckpointKey& key) {
+  const std::string id =
+      key.checkpoint_id.empty()
+          ? connection.value(kNewestId, key.thread_id, key.checkpoint_ns).value_or("")
+          : key.checkpoint_id;
+  Rows row = connection.query(
+      "SELECT parent_checkpoint_id, type, checkpoint, metadata FROM checkpoints "
+      "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+      key.thread_id, key.checkpoint_ns, id);
+  if (!row.next()) return std::nullopt;
+  CheckpointKey found{key.thread_id, key.checkpoint_ns, id};
+  std::vector<PendingWrite> writes = load_writes(connection, found);
+  return CheckpointTuple{.key = std::move(found),
+                         .checkpoint = load_checkpoint(id, row.text(1), row.text(2)),
+                         .metadata = parse_metadata(row.text(3)),
+                         .parent_id = std::string(row.text(0)),
+                         .pending_writes = std::move(writes)};
+}
+
+// Over all namespaces by id alone, as Python lists them.
+std::vector<CheckpointTuple> LangGraphLayout::list(Connection& connection,
+                                                   std::string_view thread_id,
+                                                   std::optional<std::string_view> checkpoint_ns,
+                                                   const ListOptions& options) {
+  std::vector<CheckpointTuple> found;
+  std::optional<std::string_view> before;
+  if (!options.before.empty()) before = options.before;
+  // Each by its own statement: one for both could not follow the index.
+  constexpr std::string_view kOfNamespace =
+      "SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata "
+      "FROM checkpoints WHERE thread_id = ?1 AND checkpoint_ns = ?2 "
+      "AND (?3 IS NULL OR checkpoint_id < ?3) ORDER BY checkpoint_id DESC";
+  constexpr std::string_view kOfThread =
+      "SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata "
+      "FROM checkpoints WHERE thread_id = ?1 AND ?2 IS NULL "
+      "AND (?3 IS NULL OR checkpoint_id < ?3) ORDER BY checkpoint_id DESC";
+  Rows rows =
+      connection.query(checkpoint_ns ? kOfNamespace : kOfThread, thread_id, checkpoint_ns, before);
+  while ((!options.limit || found.size() < *options.limit) && rows.next()) {
+    Value metadata = parse_metadata(rows.text(5));
+    if (!internal::matches_metadata(metadata, options.filter)) continue;
+    CheckpointKey key{std::string(thread_id), std::string(rows.text(0)), std::string(rows.text(1))};
+    Checkpoint checkpoint = load_checkpoint(rows.text(1), rows.text(3), rows.text(4));
+    std::vector<PendingWrite> writes = load_writes(connection, key);
+    found.push_back({.key = std::move(key),
+                     .checkpoint = std::move(checkpoint),
+                     .metadata = std::move(metadata),
+                     .parent_id = std::string(rows.text(2)),
+                     .pending_writes = std::move(writes)});
+  }
+  return found;
+}
+
+}  // namespace clew::sqlite

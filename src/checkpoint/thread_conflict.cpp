@@ -1,0 +1,29 @@
+#include "checkpoint/thread_conflict.hpp"
+
+#include <string>
+
+#include <clew/errors.hpp>
+
+namespace clew::internal {
+
+namespace {
+
+std::string named(std::string_view checkpoint_id) {
+  return checkpoint_id.empty() ? "no checkpoint" : "checkpoint " + std::string(checkpoint_id);
+}
+
+}  // namespace
+
+void expect_head(const CheckpointPut& put, std::string_view head) {
+  if (!put.expected_head || *put.expected_head == head) return;
+  throw ThreadConflict("thread '" + put.key.thread_id + "' is at " + named(head) + ", but " +
+                       named(put.checkpoint.id) + " follows " + named(*put.expected_head) +
+                       ": another run moved the thread; read its state again and retry");
+}
+
+void refuse_copy(std::string_view source, std::string_view target) {
+  throw ValueError("cannot copy thread '" + std::string(source) + "' to '" + std::string(target) +
+                   "', which exists; delete it first or take another id");
+}
+
+}  // namespace clew::internal

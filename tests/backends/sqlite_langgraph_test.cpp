@@ -1,0 +1,149 @@
+// What the LangGraph layout leaves in a file, as Python's saver would, and what
+// it makes of files that others wrote.
+#include <sqlite3.h>
+
+#include <gtest/gtest.h>
+
+#include <clew/errors.hpp>
+#include <clew/json.hpp>
+#include <clew/msgpack.hpp>
+#include <clew/sqlite_saver.hpp>
+
+#include "checkpointer_pieces.hpp"
+#include "temporary_folder.hpp"
+
+namespace clew {
+namespace {
+
+class LangGraphFile : public testing::Test {
+ protected:
+  std::shared_ptr<SqliteSaver> open(SqliteLayout layout = SqliteLayout::automatic) {
+    SqliteOptions options;
+    options.layout = layout;
+    return SqliteSaver::open(path_, options);
+  }
+
+  // Every row as its columns joined by "|", blobs in hex.
+  std::string rows(const std::string& sql) {
+    std::string text;
+    const auto add = [](void* to, int columns, char** values, char**) {
+      for (int i = 0; i < columns; ++i) {
+        *static_cast<std::string*>(to) +=
+            (i ? "|" : "") + std::string(values[i] ? values[i] : "NULL");
+      }
+      *static_cast<std::string*>(to) += "\n";
+      return 0;
+    };
+    run(sql, add, &text);
+    return text;
+  }
+
+  void run(const std::string& sql, sqlite3_callback callback = nullptr, void* to = nullptr) {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), callback, to, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(database);
+    sqlite3_close(database);
+  }
+
+  TemporaryFolder folder_;
+  std::string path_ = (folder_.path / "threads.db").string();
+};
+
+TEST_F(LangGraphFile, RowsAreAsPythonWritesThem) {
+  auto saver = open(SqliteLayout::langgraph);
+  CheckpointPut one = make_put("t", 1, 0, {{"a", 1}});
+  one.checkpoint.versions_seen = object({{"n", object({{"a", "1"}})}});
+  one.checkpoint.updated_channels = list({"a"});
+  one.metadata = Value{{"source", "loop"}, {"step", 1}, {"name", "Zoë"}, {"f", 1.0}};
+  one.writes.push_back({.key = {"t", "", test_id(1)},
+                        .task_id = "task",
+                        .task_path = "~p",
+                        .writes = {{"a", nullptr}, {"__error__", "e"}}});
+  put(*saver, one);
+  EXPECT_EQ(saver->layout(), SqliteLayout::langgraph);
+
+  EXPECT_EQ(rows("SELECT thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, "
+                 "typeof(checkpoint), typeof(metadata), CAST(metadata AS TEXT) FROM checkpoints"),
+            "t||" + test_id(1) +
+                "|NULL|msgpack|blob|blob|"
+                "{\"source\": \"loop\", \"step\": 1, \"name\": \"Zoë\", \"f\": 1.0}\n");
+  EXPECT_EQ(rows("SELECT task_id, task_path, idx, channel, type, typeof(value), hex(value) "
+                 "FROM writes ORDER BY idx"),
+            "task|~p|-1|__error__|msgpack|blob|A165\n"
+            "task|~p|0|a|null|blob|\n");
+}
+
+TEST_F(LangGraphFile, TheCheckpointHasPythonsKeysInPythonsOrder) {
+  auto saver = open(SqliteLayout::langgraph);
+  put(*saver, make_put("t", 1, 0, {{"a", 1}}));
+  const std::string hex = rows("SELECT hex(checkpoint) FROM checkpoints");
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  }
+  EXPECT_EQ(to_json(from_msgpack(bytes)),
+            R"({"v":4,"ts":"2024-01-01T00:00:00+00:00","id":")" + test_id(1) +
+                R"(","channel_values":{"a":1},"channel_versions":{"a":")" + next_version("0", 0.5) +
+                R"("},"versions_seen":{},"updated_channels":null})");
+}
+
+TEST_F(LangGraphFile, AFileFromBeforeTaskPathsGetsThem) {
+  run("CREATE TABLE checkpoints (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '', "
+      "checkpoint_id TEXT NOT NULL, parent_checkpoint_id TEXT, type TEXT, checkpoint BLOB, "
+      "metadata BLOB, PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id));"
+      "CREATE TABLE writes (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '', "
+      "checkpoint_id TEXT NOT NULL, task_id TEXT NOT NULL, idx INTEGER NOT NULL, channel TEXT NOT "
+      "NULL, type TEXT, value BLOB, PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, "
+      "idx));"
+      "INSERT INTO writes VALUES ('t', '', '" +
+      test_id(1) + "', 'old', 0, 'a', 'msgpack', x'01');");
+  auto saver = open();
+  EXPECT_EQ(saver->layout(), SqliteLayout::langgraph);
+  put(*saver, make_put("t", 1, 0));
+  put_writes(*saver, "t", 1, {{"a", 2}}, "new", "~p");
+  EXPECT_EQ(newest(*saver, "t"), "1 {} [old.a=1 new.a=2]");
+}
+
+// JSON is what old versions and other languages store; only `id` and
+// `channel_values` are there, `extra` is not known, and the metadata is missing.
+TEST_F(LangGraphFile, ReadsCheckpointsWithOtherFields) {
+  open(SqliteLayout::langgraph);
+  run("INSERT INTO checkpoints VALUES ('t', '', '" + test_id(1) +
+      "', NULL, 'json', "
+      "'{\"id\": \"" +
+      test_id(1) + "\", \"channel_values\": {\"a\": 1}, \"extra\": [1]}', NULL)");
+  auto saver = open();
+  const auto tuple = saver->get_tuple({"t"});
+  ASSERT_TRUE(tuple);
+  EXPECT_EQ(render(*tuple), R"(1 {"a":1})");
+  EXPECT_EQ(tuple->metadata, object());
+  EXPECT_EQ(tuple->checkpoint.channel_versions, object());
+  EXPECT_EQ(saver->list_threads({}).size(), 1U);
+}
+
+TEST_F(LangGraphFile, SendsBesideTheChannelsOfAnOldCheckpointBecomeTheirChannel) {
+  open(SqliteLayout::langgraph);
+  run("INSERT INTO checkpoints VALUES ('t', '', '" + test_id(1) +
+      "', NULL, 'json', "
+      "'{\"v\": 3, \"id\": \"" +
+      test_id(1) +
+      "\", \"ts\": \"\", \"channel_values\": {\"a\": 1}, "
+      "\"channel_versions\": {\"a\": \"2\", \"b\": \"1\"}, \"pending_sends\": [\"send\"]}', '{}')");
+  const auto tuple = open()->get_tuple({"t"});
+  ASSERT_TRUE(tuple);
+  EXPECT_EQ(render(*tuple), R"(1 {"__pregel_tasks":["send"],"a":1})");
+  EXPECT_EQ(tuple->checkpoint.channel_versions["__pregel_tasks"], Value("2"));
+}
+
+TEST_F(LangGraphFile, ADamagedRowIsAnErrorThatLeavesTheRestReadable) {
+  auto saver = open(SqliteLayout::langgraph);
+  put_chain(*saver, "t", 1);
+  run("INSERT INTO checkpoints VALUES ('u', '', '" + test_id(1) +
+      "', NULL, 'msgpack', x'c1', '{}')");
+  EXPECT_THROW(saver->get_tuple({"u"}), SerdeError);
+  EXPECT_EQ(newest(*saver, "t"), R"(1 {"n":1})");
+}
+
+}  // namespace
+}  // namespace clew
