@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "checkpoint/metadata_filter.hpp"
+#include "checkpoint/thread_query.hpp"
 
 namespace clew::memory {
 
@@ -204,5 +204,10 @@ const Record* Namespace::find(std::string_view checkpoint_id) const {
 }
 
 const Record* Namespace::newest() const { return find(head()); }
+
+Record* Namespace::newest() {
+  const auto entry = records_.find(head());
+  return entry == records_.end() ? nullptr : &entry->second;
+}
 
 }  // namespace clew::memory

@@ -113,6 +113,7 @@ class Namespace {
 
   const Record* find(std::string_view checkpoint_id) const;
   const Record* newest() const;
+  Record* newest();
   std::size_t checkpoint_count() const;
   ThreadSize size();
 

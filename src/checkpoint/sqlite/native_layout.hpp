@@ -93,6 +93,8 @@ class NativeReader {
   // The checkpoint with the chains it stands in.
   Lineage lineage(const std::string& checkpoint_id);
 
+  std::vector<PendingWrite> writes(std::string_view checkpoint_id);
+
   // Empty if it is not stored, or if the channel holds nothing.
   const VersionChain& checkpoint(std::string_view checkpoint_id);
   const VersionChain& value(std::string_view channel, const Value& version);
@@ -109,7 +111,6 @@ class NativeReader {
   CheckpointTuple tuple(std::string id, std::string parent_id, Value metadata,
                         const VersionCache::Known* known);
   Value channel_values(const Value& channel_versions);
-  std::vector<PendingWrite> writes(std::string_view checkpoint_id);
   template <class... Arguments>
   std::optional<Row> find_row(std::string_view sql, const Arguments&... arguments);
   const VersionChain& load(Chains& known, const Value& version, const FindRow& find);

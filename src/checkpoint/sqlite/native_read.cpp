@@ -3,9 +3,9 @@
 #include <clew/error.hpp>
 #include <clew/json.hpp>
 
-#include "checkpoint/metadata_filter.hpp"
 #include "checkpoint/sqlite/native_layout.hpp"
 #include "checkpoint/sqlite/value_patch.hpp"
+#include "checkpoint/thread_query.hpp"
 
 namespace clew::sqlite {
 namespace {

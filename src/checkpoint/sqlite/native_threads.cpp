@@ -2,10 +2,10 @@
 #include <map>
 #include <set>
 
-#include "checkpoint/metadata_filter.hpp"
 #include "checkpoint/sqlite/native_layout.hpp"
 #include "checkpoint/sqlite/value_patch.hpp"
 #include "checkpoint/thread_conflict.hpp"
+#include "checkpoint/thread_query.hpp"
 
 namespace clew::sqlite {
 namespace {
@@ -73,9 +73,10 @@ Retention NativeLayout::retention(Connection& connection, const CheckpointKey& p
            place.thread_id, place.checkpoint_ns);
        rows.next();) {
     const Value& map = reader->checkpoint(rows.text(0)).value();
-    facts.push_back(
-        {std::string(rows.text(0)), std::string(rows.text(1)), static_cast<int>(map["v"].as_int()),
-         decode_metadata(*serializer_, rows.text(2), rows.text(3)), map["channel_versions"]});
+    facts.push_back({std::string(rows.text(0)), std::string(rows.text(1)),
+                     static_cast<int>(map["v"].as_int()), map.get<std::string>("ts"),
+                     decode_metadata(*serializer_, rows.text(2), rows.text(3)),
+                     map["channel_versions"]});
   }
   const auto stored = [reader](std::string_view id, std::string_view channel) {
     const Value versions = reader->checkpoint(id).value()["channel_versions"];
@@ -278,9 +279,11 @@ void NativeLayout::recount(Connection& connection, std::string_view thread_id) {
   const std::string ts = checkpoint.empty() ? "" : checkpoint.value().get<std::string>("ts");
   connection.run(
       "UPDATE threads SET checkpoints = ?2, writes = ?3, bytes = ?4, checkpoint_id = ?5,"
-      " updated_at = ?6, gmt_modified = strftime('%Y-%m-%d %H:%M:%f', 'now') WHERE thread_id = ?1",
+      " updated_at = ?6, status = ?7, gmt_modified = strftime('%Y-%m-%d %H:%M:%f', 'now') WHERE "
+      "thread_id = ?1",
       thread_id, static_cast<std::int64_t>(size.checkpoints),
-      static_cast<std::int64_t>(size.writes), static_cast<std::int64_t>(size.bytes), newest, ts);
+      static_cast<std::int64_t>(size.writes), static_cast<std::int64_t>(size.bytes), newest, ts,
+      Value(internal::status_of(reader.writes(newest))).as_string());
   connection.run(
       "UPDATE threads SET (metadata_type, metadata) = (SELECT metadata_type, metadata"
       " FROM checkpoints WHERE thread_id = ?1 AND checkpoint_ns = '' AND checkpoint_id = ?2)"
@@ -294,8 +297,9 @@ std::vector<ThreadInfo> NativeLayout::list_threads(Connection& connection,
                                                    const ThreadQuery& query) {
   std::vector<ThreadInfo> found;
   Rows rows = connection.query(
-      "SELECT thread_id, checkpoints, checkpoint_id, updated_at, metadata_type, metadata"
-      " FROM threads WHERE (?1 = '' OR thread_id > ?1) AND checkpoints > 0 ORDER BY thread_id",
+      "SELECT thread_id, checkpoints, checkpoint_id, updated_at, metadata_type, metadata,"
+      " status FROM threads WHERE (?1 = '' OR thread_id > ?1) AND checkpoints > 0 ORDER BY "
+      "thread_id",
       query.after);
   while ((!query.limit || found.size() < *query.limit) && rows.next()) {
     ThreadInfo info;
@@ -304,7 +308,8 @@ std::vector<ThreadInfo> NativeLayout::list_threads(Connection& connection,
     info.checkpoint_id = rows.text(2);
     info.updated_at = rows.text(3);
     info.metadata = decode_metadata(*serializer_, rows.text(4), rows.text(5));
-    if (internal::matches_metadata(info.metadata, query.filter)) found.push_back(std::move(info));
+    info.status = Value(rows.text(6)).get<ThreadStatus>();
+    if (internal::matches(info, query)) found.push_back(std::move(info));
   }
   return found;
 }

@@ -118,8 +118,10 @@ struct NativeLayout::PreparedWrites {
       const bool asks = write.channel == "__interrupt__";
       if (!asks && write.channel != "__error__") continue;
       const std::string_view status = asks ? "interrupted" : "error";
-      connection.run("UPDATE threads SET status = ? WHERE thread_id = ? AND checkpoint_id = ?",
-                     status, put.key.thread_id, put.key.checkpoint_id);
+      connection.run(
+          "UPDATE threads SET status = ? WHERE thread_id = ? AND checkpoint_id = ?"
+          " AND status <> 'interrupted'",
+          status, put.key.thread_id, put.key.checkpoint_id);
     }
   }
 };
