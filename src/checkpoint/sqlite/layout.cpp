@@ -7,14 +7,6 @@
 namespace clew::sqlite {
 namespace {
 
-std::vector<std::string> namespaces_of(Connection& connection, std::string_view thread_id) {
-  std::vector<std::string> namespaces;
-  Rows rows = connection.query("SELECT DISTINCT checkpoint_ns FROM checkpoints WHERE thread_id = ?",
-                               thread_id);
-  while (rows.next()) namespaces.emplace_back(rows.text(0));
-  return namespaces;
-}
-
 bool has_checkpoint(Connection& connection, const CheckpointKey& key) {
   return connection
       .value(
@@ -25,6 +17,17 @@ bool has_checkpoint(Connection& connection, const CheckpointKey& key) {
 }
 
 }  // namespace
+
+std::vector<std::string> namespaces_of(Connection& connection, std::string_view thread_id) {
+  std::vector<std::string> names;
+  for (Rows rows = connection.query("SELECT checkpoint_ns FROM checkpoints WHERE thread_id = ?"
+                                    " GROUP BY checkpoint_ns ORDER BY min(rowid)",
+                                    thread_id);
+       rows.next();) {
+    names.emplace_back(rows.text(0));
+  }
+  return names;
+}
 
 void Layout::prune(Connection& connection, const std::string& thread_id,
                    const PruneOptions& options) {

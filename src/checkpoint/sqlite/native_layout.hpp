@@ -3,7 +3,8 @@
 // docs/format/sqlite.md describes it.
 //
 // native_schema.cpp makes the tables, native_write.cpp and native_read.cpp store
-// and load checkpoints, native_threads.cpp has what concerns whole threads.
+// and load checkpoints, native_threads.cpp has what concerns whole threads,
+// native_recovery.cpp makes lost values again, native_functions.cpp serves SQL.
 #pragma once
 
 #include <functional>
@@ -35,6 +36,10 @@ class NativeLayout final : public Layout {
                    std::string_view target) override;
   std::vector<ThreadInfo> list_threads(Connection& connection, const ThreadQuery& query) override;
   ThreadSize thread_size(Connection& connection, std::string_view thread_id) override;
+
+  BlobRecovery recover_blobs(Connection& connection, const std::string& thread_id,
+                             const RecoverOptions& options) override;
+  void add_functions(Connection& connection) const override;
 
   bool stores_all_values() const override { return false; }
 

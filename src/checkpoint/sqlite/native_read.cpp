@@ -10,18 +10,6 @@
 namespace clew::sqlite {
 namespace {
 
-std::vector<std::string> namespaces_of(Connection& connection, std::string_view thread_id) {
-  std::vector<std::string> names;
-  // By their first row: in the order in which they appeared.
-  for (Rows rows = connection.query("SELECT checkpoint_ns FROM checkpoints WHERE thread_id = ?"
-                                    " GROUP BY checkpoint_ns ORDER BY min(rowid)",
-                                    thread_id);
-       rows.next();) {
-    names.emplace_back(rows.text(0));
-  }
-  return names;
-}
-
 Checkpoint checkpoint_from(std::string id, const Value& map) {
   Checkpoint checkpoint;
   checkpoint.v = static_cast<int>(map["v"].as_int());
