@@ -234,8 +234,8 @@ Value tree_object_merge(const TreeObject* older, const Value& newer) {
     }
   }
   if (added.empty()) return tree_object(older->keys, std::move(values), older->index);
-  VectorEditor key_editor(older->keys, added.size());
-  VectorEditor value_editor(values, added.size());
+  VectorEditor key_editor(older->keys);
+  VectorEditor value_editor(values);
   for (const auto& [key, value] : added) {
     key_editor.push_back(make_key(key));
     value_editor.push_back(*value);
