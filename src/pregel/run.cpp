@@ -153,28 +153,46 @@ bool Loop::run_tasks() {
 // started, as many again.
 void Loop::ask_for_help(const std::shared_ptr<Round>& round) {
   const std::size_t count = round->tasks.size();
-  const std::size_t limit =
-      scope_.config.max_concurrency > 0 ? std::min(scope_.config.max_concurrency, count) : count;
+  const std::size_t most = scope_.config.max_concurrency;
+  round->most_helpers = (most > 0 ? std::min(most, count) : count) - 1;
   const bool are_quick =
       std::all_of(round->tasks.begin(), round->tasks.end(),
                   [this](TaskRun* task) { return graph_->is_quick(*task->node); });
   const std::size_t at_once = are_quick ? 1 : std::max<std::size_t>(1, executor_.parallelism());
-  round->helpers = std::min(limit, at_once) - 1;
+  round->helpers = std::min(round->most_helpers, at_once - 1);
   for (std::size_t i = 0; i < round->helpers; ++i) executor_.post(helper(round));
-  if (round->helpers + 1 < limit) call_for_more(round, limit);
+  if (!round->may_need_more()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    watched_ = round;
+    // A timer per run is enough, however many steps it sees.
+    if (std::exchange(is_watching_, true)) return;
+  }
+  look_again(round);
 }
 
-void Loop::call_for_more(const std::shared_ptr<Round>& round, std::size_t limit) {
-  const auto look = [weak = weak_from_this(), round, limit] {
-    const std::size_t waiting = round->waiting();
-    const std::shared_ptr<Loop> self = waiting == 0 ? nullptr : weak.lock();
-    if (!self || round->helpers + 1 >= limit) return;
-    const std::size_t more = std::min({waiting, round->helpers + 1, limit - 1 - round->helpers});
+void Loop::look_again(const std::shared_ptr<Round>& round) {
+  executor_.post_after(std::chrono::milliseconds(1), [weak = weak_from_this(), round] {
+    if (const std::shared_ptr<Loop> self = weak.lock()) self->call_for_more(round);
+  });
+}
+
+// A millisecond after `seen` was under way.
+void Loop::call_for_more(const std::shared_ptr<Round>& seen) {
+  std::shared_ptr<Round> round;
+  std::size_t more = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    round = watched_;
+    is_watching_ = round->may_need_more();
+    if (!is_watching_) return;
+    if (round == seen) {
+      more = std::min({round->waiting(), round->helpers + 1, round->most_helpers - round->helpers});
+    }
     round->helpers += more;
-    for (std::size_t i = 0; i < more; ++i) self->executor_.post(self->helper(round));
-    self->call_for_more(round, limit);
-  };
-  executor_.post_after(std::chrono::milliseconds(1), look);
+  }
+  for (std::size_t i = 0; i < more; ++i) executor_.post(helper(round));
+  look_again(round);
 }
 
 // One that comes when the run is over does not keep it alive till then: whoever
