@@ -199,22 +199,18 @@ class Stream::Queue {
   explicit Queue(Executor& executor) : executor_(executor) {}
 
   void push(StreamEvent event) {
-    {
-      const std::lock_guard lock(mutex_);
-      events_.push_back(std::move(event));
-      last_event_ = Clock::now();
-      if (is_waited_for_) changed_.notify_one();
-    }
-    resume_awaiter();
+    std::unique_lock lock(mutex_);
+    events_.push_back(std::move(event));
+    last_event_ = Clock::now();
+    if (is_waited_for_) changed_.notify_one();
+    resume_awaiter(std::move(lock));
   }
   void end(std::exception_ptr error) {
-    {
-      const std::lock_guard lock(mutex_);
-      has_ended_ = true;
-      error_ = std::move(error);
-      changed_.notify_all();
-    }
-    resume_awaiter();
+    std::unique_lock lock(mutex_);
+    has_ended_ = true;
+    error_ = std::move(error);
+    changed_.notify_all();
+    resume_awaiter(std::move(lock));
   }
   // Whether the awaiter is to be resumed later; otherwise pop() does not wait.
   bool await(std::coroutine_handle<> awaiter) {
@@ -249,12 +245,9 @@ class Stream::Queue {
 
  private:
   // Elsewhere, as the run that made the event holds locks and goes on.
-  void resume_awaiter() {
-    std::coroutine_handle<> awaiter;
-    {
-      const std::lock_guard lock(mutex_);
-      awaiter = std::exchange(awaiter_, nullptr);
-    }
+  void resume_awaiter(std::unique_lock<std::mutex> lock) {
+    const std::coroutine_handle<> awaiter = std::exchange(awaiter_, nullptr);
+    lock.unlock();
     if (awaiter) executor_.post([awaiter] { awaiter.resume(); });
   }
 

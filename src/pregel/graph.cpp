@@ -97,6 +97,7 @@ void Graph::finish() {
     for (Index channel : selection.channels) {
       channels[channel].selections.push_back(position);
       if (channels[channel].managed) selection.has_managed = true;
+      if (channels[channel].is_transient) selection.has_transient = true;
     }
   }
   for (Index channel : selections[output].channels) {

@@ -53,6 +53,7 @@ struct Selection {
   std::vector<Index> channels;
   bool is_bare = false;
   bool has_managed = false;
+  bool has_transient = false;
   std::vector<bool> members;  // by channel; filled in by index_members()
 
   void index_members();

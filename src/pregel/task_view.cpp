@@ -75,6 +75,7 @@ Value task_update(const Selection& output, std::span<const Write> writes) {
     if (write.is(kReturn)) return write.value;
   }
   std::vector<const Write*> shown;
+  shown.reserve(writes.size());
   bool has_repeats = false;
   for (const Write& write : writes) {
     if (!output.contains(write.index)) continue;
@@ -83,17 +84,16 @@ Value task_update(const Selection& output, std::span<const Write> writes) {
                   });
     shown.push_back(&write);
   }
-  std::vector<Value> updates;
-  if (output.is_bare) {
-    for (const Write* write : shown) updates.push_back(write->value);
-  } else if (has_repeats) {
-    for (const Write* write : shown) updates.push_back(object({{write->name(), write->value}}));
-  } else if (!shown.empty()) {
+  if (shown.empty()) return {};
+  if (!output.is_bare && !has_repeats) {
     ObjectBuilder update;
     for (const Write* write : shown) update.set(write->name(), write->value);
-    updates.push_back(std::move(update).build());
+    return std::move(update).build();
   }
-  if (updates.empty()) return {};
+  std::vector<Value> updates;
+  for (const Write* write : shown) {
+    updates.push_back(output.is_bare ? write->value : object({{write->name(), write->value}}));
+  }
   return updates.size() == 1 ? updates.front() : Value(updates);
 }
 

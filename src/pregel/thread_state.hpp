@@ -2,6 +2,7 @@
 // super-step reads and changes.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -116,6 +117,9 @@ class ThreadState {
   void set_version(Index index, const Value& version);
   void mark_stale(Index index);
   Value build_view(const Selection& selection) const;
+  bool refresh(View& view) const;
+  std::optional<Value> changed_view(Index selection, std::span<const Write> writes) const;
+  ChannelState state_with(Index index, std::span<const Write> writes) const;
   void note_seen(const TaskWrites& task);
   void group_writes(std::span<const TaskWrites> tasks);
 

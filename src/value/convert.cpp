@@ -9,6 +9,7 @@
 #include <clew/extension.hpp>
 
 #include "value/float_text.hpp"
+#include "value/object.hpp"
 
 namespace clew::detail {
 
@@ -81,6 +82,17 @@ void throw_enumerator(std::string_view expected, const Value& found) {
 void throw_unnamed_enumerator(std::string_view type, std::int64_t value) {
   throw ValueError(std::string(type) + " has no enumerator of value " + std::to_string(value) +
                    "; name it in CLEW_ENUM(" + std::string(type) + ", ...)");
+}
+
+const Value* FieldFinder::find(std::string_view name) noexcept {
+  const Node* node = ValueAccess::node(object_);
+  if (!object_.is_object() || !node) return nullptr;
+  const bool is_next =
+      next_ < object_size(node) && ValueAccess::text_of(object_key(node, next_)) == name;
+  const std::size_t position = is_next ? next_ : object_find(node, name);
+  if (position == kNotFound) return nullptr;
+  next_ = position + 1;
+  return &object_value(node, position);
 }
 
 void check_fields(const Value& object, std::string_view type,
