@@ -7,8 +7,11 @@
 namespace clew::pregel {
 
 Value folded_writes(const std::vector<std::pair<std::string_view, Value>>& writes) {
-  if (writes.size() == 1) return object({{writes[0].first, writes[0].second}});
-  Value folded = object();
+  ObjectBuilder builder;
+  for (const auto& [channel, value] : writes) builder.set(channel, value);
+  Value folded = std::move(builder).build();
+  if (folded.size() == writes.size()) return folded;
+  folded = object();  // some channel has several
   for (const auto& [channel, value] : writes) {
     const Value* earlier = folded.find(channel);
     if (!earlier || earlier->is_null()) {

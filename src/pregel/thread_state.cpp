@@ -41,6 +41,7 @@ void ThreadState::load(const CheckpointTuple& saved) {
   set_versions_seen(checkpoint.versions_seen.is_null() ? object() : checkpoint.versions_seen);
   std::vector<Index> rebuilt;
   std::vector<std::string> rebuilt_names;
+  std::size_t loaded = 0;
   for (auto [name, version] : version_object_.items()) {
     if (is_newer(version, max_version_)) max_version_ = version;
     const Index index = graph_->find_channel(name);
@@ -48,18 +49,14 @@ void ThreadState::load(const CheckpointTuple& saved) {
     versions_[index] = version;
     if (const Value* stored = checkpoint.channel_values.find(name)) {
       channels_[index] = info(index).channel->load(*stored);
+      ++loaded;
     } else if (info(index).history) {
       rebuilt.push_back(index);
       rebuilt_names.emplace_back(name);
     }
   }
   // A value may be stored without a version: by a graph that only copied it.
-  for (auto [name, stored] : checkpoint.channel_values.items()) {
-    const Index index = graph_->find_channel(name);
-    if (index != kUnknown && versions_[index].is_null()) {
-      channels_[index] = info(index).channel->load(stored);
-    }
-  }
+  if (loaded < checkpoint.channel_values.size()) load_unversioned(checkpoint.channel_values);
   for (Index index : graph_->transient_channels) {
     if (is_available(index)) transients_.push_back(index);
   }
@@ -67,6 +64,15 @@ void ThreadState::load(const CheckpointTuple& saved) {
   const auto histories = saver_->get_delta_channel_history(saved.key, rebuilt_names);
   for (std::size_t i = 0; i < rebuilt.size(); ++i) {
     channels_[rebuilt[i]] = info(rebuilt[i]).history->replay(histories[i], rebuilt_names[i]);
+  }
+}
+
+void ThreadState::load_unversioned(const Value& channel_values) {
+  for (auto [name, stored] : channel_values.items()) {
+    const Index index = graph_->find_channel(name);
+    if (index != kUnknown && versions_[index].is_null()) {
+      channels_[index] = info(index).channel->load(stored);
+    }
   }
 }
 

@@ -94,6 +94,7 @@ class ThreadState {
 
   const ChannelInfo& info(Index index) const { return graph_->channels[index]; }
   void clear();
+  void load_unversioned(const Value& channel_values);
   // A channel as a step leaves it.
   struct Staged {
     Index channel;

@@ -82,6 +82,7 @@ void Namespace::list(const CheckpointKey& place, const ListOptions& options,
                      std::vector<CheckpointTuple>& found) {
   auto oldest_excluded =
       options.before.empty() ? records_.end() : records_.lower_bound(options.before);
+  if (options.limit) found.reserve(std::min(*options.limit, found.size() + records_.size()));
   for (auto entry = std::make_reverse_iterator(oldest_excluded); entry != records_.rend();
        ++entry) {
     if (options.limit && found.size() >= *options.limit) return;
