@@ -292,12 +292,11 @@ Value ThreadState::all_channel_values() const {
 }
 
 Value ThreadState::updated_channels(const std::vector<Index>& updated) const {
-  std::vector<std::string_view> names;
-  names.reserve(updated.size());
-  for (Index index : updated) names.push_back(info(index).name);
-  std::sort(names.begin(), names.end());
+  std::vector<Index> sorted = updated;
+  std::sort(sorted.begin(), sorted.end(),
+            [this](Index a, Index b) { return info(a).name < info(b).name; });
   ListBuilder list;
-  for (std::string_view name : names) list.push_back(name);
+  for (Index index : sorted) list.push_back(info(index).key);
   return std::move(list).build();
 }
 
