@@ -87,9 +87,13 @@ void throw_unnamed_enumerator(std::string_view type, std::int64_t value) {
 const Value* FieldFinder::find(std::string_view name) noexcept {
   const Node* node = ValueAccess::node(object_);
   if (!object_.is_object() || !node) return nullptr;
-  const bool is_next =
-      next_ < object_size(node) && ValueAccess::text_of(object_key(node, next_)) == name;
-  const std::size_t position = is_next ? next_ : object_find(node, name);
+  if (node->type == kFlatObject && next_ < node->count) {
+    const auto* object = static_cast<const FlatObject*>(node);
+    if (ValueAccess::text_of(object->shape()->keys()[next_]) == name) {
+      return &object->values()[next_++];
+    }
+  }
+  const std::size_t position = object_find(node, name);
   if (position == kNotFound) return nullptr;
   next_ = position + 1;
   return &object_value(node, position);
