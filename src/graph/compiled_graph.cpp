@@ -294,7 +294,7 @@ class Stream::Queue {
   Executor& executor_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  Clock::time_point last_event_;
+  Clock::time_point last_event_ = Clock::now();  // the start counts as one
   bool is_waited_for_ = false;
   std::coroutine_handle<> awaiter_;
   std::deque<StreamEvent> events_;

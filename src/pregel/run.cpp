@@ -129,15 +129,17 @@ void Loop::advance() {
 // so that a step makes progress even if no other thread is free; it does not
 // wait for tasks that others took.
 bool Loop::run_tasks() {
-  std::vector<TaskRun*> runnable;
-  for (const auto& task : tasks_) {
-    if (task->writes.empty()) runnable.push_back(task.get());
-  }
-  if (runnable.empty()) return true;
-  outstanding_ = runnable.size() + 1;
-  if (runnable.size() == 1) {
-    execute(*runnable.front());
+  const auto is_runnable = [](const auto& task) { return task->writes.empty(); };
+  const auto count = std::count_if(tasks_.begin(), tasks_.end(), is_runnable);
+  if (count == 0) return true;
+  outstanding_ = static_cast<std::size_t>(count) + 1;
+  if (count == 1) {
+    execute(**std::find_if(tasks_.begin(), tasks_.end(), is_runnable));
   } else {
+    std::vector<TaskRun*> runnable;
+    for (const auto& task : tasks_) {
+      if (is_runnable(task)) runnable.push_back(task.get());
+    }
     for (TaskRun* task : runnable) task->has_company = true;
     const auto round = std::make_shared<Round>(std::move(runnable));
     ask_for_help(round);

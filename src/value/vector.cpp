@@ -255,6 +255,7 @@ void VectorEditor::append(std::span<const Value> elements) {
 
 // Leaves enter the tree a whole branch at a time.
 void VectorEditor::push_tail_into_tree() {
+  if (full_leaves_.empty()) full_leaves_.reserve(kWidth);
   full_leaves_.push_back(std::move(tail_));
   if (full_leaves_.size() == room_for_leaves(root_.get())) flush_leaves();
 }
