@@ -47,7 +47,7 @@ BACKENDS = ["memory", "sqlite", "postgres", "mysql", "redis", "mongodb"]
 LIBRARIES = {
     "boost/": ["src/server/http*"],
     "curl/": ["src/*/http_client*"],
-    "sqlite3": ["src/*/sqlite/*", "tests/*"],
+    "sqlite3": ["src/*/sqlite/*", "tests/*", "bench/*"],
     "libpq": ["src/*/postgres/*"],
     "mysql": ["src/*/mysql/*"],
     "mariadb": ["src/*/mysql/*"],
