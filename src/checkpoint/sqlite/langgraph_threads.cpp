@@ -160,13 +160,14 @@ void LangGraphLayout::prune(Connection& connection, std::string_view thread_id,
                             const PruneOptions& options) {
   const std::string thread(thread_id);
   const auto calls = calls_of(connection, thread);
-  for (const std::string& ns : namespaces_of(connection, thread_id)) {
-    prune_namespace(connection, {thread, ns}, options);
-  }
+  prune_namespace(connection, {thread, ""}, options);
   for (const auto& [ns, caller] : calls) {
     if (!has_checkpoint(connection, {thread, "", caller})) {
       delete_namespace(connection, {thread, ns});
     }
+  }
+  for (const std::string& ns : namespaces_of(connection, thread_id)) {
+    if (!ns.empty()) prune_namespace(connection, {thread, ns}, options);
   }
 }
 
