@@ -26,8 +26,7 @@ void commit_rows(const std::string& path, bool is_full, int count, Times& times)
   execute(database, is_full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
   execute(database, "CREATE TABLE IF NOT EXISTS rows (id INTEGER PRIMARY KEY, data BLOB)");
   const auto commit = [&] {
-    execute(database,
-            "BEGIN IMMEDIATE; INSERT INTO rows (data) VALUES (zeroblob(1000)); COMMIT");
+    execute(database, "BEGIN IMMEDIATE; INSERT INTO rows (data) VALUES (zeroblob(1000)); COMMIT");
   };
   for (int i = 0; i < 20; ++i) commit();
   times.measure([&] {
@@ -80,7 +79,8 @@ void run_commits(const Options& options) {
     shared = saver.commits() - before;
   }
   const auto row = [&](const char* name, const Times& times, Value extra) {
-    emit({.workload = name, .backend = options.backend, .n = count, .times = times, .extra = extra});
+    emit(
+        {.workload = name, .backend = options.backend, .n = count, .times = times, .extra = extra});
   };
   row("commit", commits, object());
   row("put_1_thread", alone, object({{"commits", count}}));

@@ -281,8 +281,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::vector<std::shared_ptr<TaskRun>> tasks_;
   std::atomic<std::size_t> outstanding_{0};  // tasks, and the thread that started them
   std::atomic<std::size_t> running_{0};      // tasks that have no outcome yet
-  std::shared_ptr<Round> watched_;  // may get more helpers; guarded by mutex_
-  bool is_watching_ = false;        // a look at it is due
+  std::shared_ptr<Round> watched_;           // may get more helpers; guarded by mutex_
+  bool is_watching_ = false;                 // a look at it is due
   std::condition_variable calls_done_;
   bool has_loaded_writes_ = false;
   std::unordered_set<std::string> written_tasks_;

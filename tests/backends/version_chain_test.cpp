@@ -124,7 +124,7 @@ TEST(VersionChain, AnyEditsAndForksReadBackAsTheyWere) {
   const auto below = [&](std::size_t n) { return random() % n; };
   for (int round = 0; round < 20; ++round) {
     Rows rows;
-    Value value = object({{"log", numbers(50)}, {"note", std::string(200, 'n')}});
+    Value value = object({{"log", numbers(50)}, {"note", std::string(2000, 'n')}});
     for (int i = 0; i < 300; ++i) {
       const Value log = value["log"];
       switch (below(6)) {

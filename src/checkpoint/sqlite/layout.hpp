@@ -76,6 +76,10 @@ class Layout {
   virtual void delete_namespace(Connection& connection, const CheckpointKey& place) = 0;
   // Afterwards, for layouts that keep counts of a thread.
   virtual void recount(Connection&, std::string_view /*thread_id*/) {}
+
+ private:
+  void prune_namespace(Connection& connection, const CheckpointKey& place,
+                       const PruneOptions& options);
 };
 
 // In the order in which they appeared.

@@ -45,6 +45,7 @@ class NativeLayout final : public Layout {
 
  private:
   // native_write.cpp
+  struct Counts;
   struct Version;
   struct PreparedPut;
   struct PreparedWrites;
@@ -75,6 +76,13 @@ inline constexpr std::string_view kJsonType = "json";    // metadata that SQL ca
 
 // What the column checkpoint_ns_hash says of a namespace: its MD5, in hexadecimal.
 std::string hash_of(std::string_view checkpoint_ns);
+
+// Times as they stand in columns: "2026-11-15 21:02:24.958852", UTC.
+std::string table_time_now();
+
+// Channels that only say which node runs next change with every step. They are
+// stored with the checkpoint, as its "triggers", and have no blobs.
+bool is_trigger(std::string_view channel);
 
 // Versions as they stand in columns: texts, also if another program counts in numbers.
 Value version_text(const Value& version);
@@ -115,7 +123,7 @@ class NativeReader {
 
   CheckpointTuple tuple(std::string id, std::string parent_id, Value metadata,
                         const VersionCache::Known* known);
-  Value channel_values(const Value& channel_versions);
+  Value channel_values(const Value& checkpoint);
   template <class... Arguments>
   std::optional<Row> find_row(std::string_view sql, const Arguments&... arguments);
   const VersionChain& load(Chains& known, const Value& version, const FindRow& find);

@@ -105,18 +105,23 @@ CheckpointTuple NativeReader::tuple(std::string id, std::string parent_id, Value
                                     const VersionCache::Known* known) {
   CheckpointTuple tuple;
   tuple.key = {thread_id_, checkpoint_ns_, id};
-  tuple.checkpoint = checkpoint_from(id, known ? known->checkpoint : checkpoint(id).value());
-  tuple.checkpoint.channel_values =
-      known ? known->channel_values : channel_values(tuple.checkpoint.channel_versions);
+  const Value map = known ? known->checkpoint : checkpoint(id).value();
+  tuple.checkpoint = checkpoint_from(id, map);
+  tuple.checkpoint.channel_values = known ? known->channel_values : channel_values(map);
   tuple.metadata = std::move(metadata);
   tuple.parent_id = std::move(parent_id);
   tuple.pending_writes = writes(id);
   return tuple;
 }
 
-Value NativeReader::channel_values(const Value& channel_versions) {
+Value NativeReader::channel_values(const Value& checkpoint) {
   ObjectBuilder values;
-  for (auto [channel, version] : channel_versions.items()) {
+  for (auto [channel, version] : checkpoint["channel_versions"].items()) {
+    if (is_trigger(channel)) {
+      const Value* trigger = checkpoint["triggers"].find(channel);
+      if (trigger) values.set(channel, *trigger);
+      continue;
+    }
     const VersionChain& chain = value(channel, version);
     if (!chain.empty()) values.set(channel, chain.value());
   }
@@ -210,6 +215,7 @@ Lineage NativeReader::lineage(const std::string& checkpoint_id) {
   if (lineage.checkpoint.empty()) return lineage;
   const Value versions = lineage.checkpoint.value()["channel_versions"];
   for (auto [channel, version] : versions.items()) {
+    if (is_trigger(channel)) continue;
     const VersionChain& chain = value(channel, version);
     if (!chain.empty()) lineage.channels.emplace(channel, chain);
   }

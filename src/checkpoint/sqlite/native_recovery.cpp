@@ -19,11 +19,6 @@ Value join_writes(const Value& current, const Value& update) {
   return are_messages ? add_messages(current, update) : current.concat(update);
 }
 
-// Channels that hold something for one step only.
-bool is_ephemeral(std::string_view channel) {
-  return channel == kStart || channel.starts_with("branch:to:");
-}
-
 class NamespaceRecovery {
  public:
   NamespaceRecovery(Connection& connection, const Serializer& serializer,
@@ -41,7 +36,8 @@ class NamespaceRecovery {
     for (const auto& [id, parent_id] : checkpoints()) {
       const Value versions = reader().checkpoint(id).value()["channel_versions"];
       for (auto [channel, version] : versions.items()) {
-        if (!is_stored(channel, version)) recover(id, parent_id, channel, version);
+        if (is_trigger(channel) || is_stored(channel, version)) continue;
+        recover(id, parent_id, channel, version);
       }
     }
   }
@@ -78,7 +74,8 @@ class NamespaceRecovery {
                const Value& version) {
     const Value text = version_text(version);
     const auto value = channel == kStart ? input_of(id) : value_after(parent_id, channel);
-    if (!value && !is_ephemeral(channel)) {
+    // The input is gone after the first step, and nothing else is known to go.
+    if (!value && channel != kStart) {
       recovery_.lost.push_back(std::string(channel) + " " + std::string(text.as_string()));
       return;
     }
@@ -107,7 +104,6 @@ class NamespaceRecovery {
 
   static std::optional<Value> value_at(NativeReader& reader, const std::string& id,
                                        std::string_view channel) {
-    if (is_ephemeral(channel)) return std::nullopt;
     const Value map = reader.checkpoint(id).value();
     const Value& version = map["channel_versions"][channel];
     if (version.is_null()) return std::nullopt;
@@ -125,7 +121,7 @@ class NamespaceRecovery {
   std::optional<Value> input_of(const std::string& id) {
     Value input = object();
     for (const PendingWrite& write : reader().writes(id)) {
-      if (write.node != kStart || write.channel.starts_with("branch:to:")) continue;
+      if (write.node != kStart || is_trigger(write.channel)) continue;
       input = input.set(write.channel, write.value);
     }
     return input.empty() ? std::nullopt : std::optional(input);

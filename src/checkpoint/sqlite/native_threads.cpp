@@ -33,14 +33,16 @@ void NativeLayout::copy_thread(Connection& connection, std::string_view source,
   constexpr std::string_view kExists = "SELECT 1 FROM threads WHERE thread_id = ?";
   if (!connection.value(kExists, source)) return;
   if (connection.value(kExists, target)) internal::refuse_copy(source, target);
+  const std::string now = table_time_now();
   connection.run(
       "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_ns_hash, checkpoint_id,"
       " parent_checkpoint_id, base_checkpoint_id, place, replaced, type, checkpoint,"
-      " metadata_type, metadata, gmt_create) SELECT ?, checkpoint_ns, checkpoint_ns_hash,"
+      " metadata_type, metadata, gmt_create, gmt_modified) SELECT ?1, checkpoint_ns, "
+      "checkpoint_ns_hash,"
       " checkpoint_id, parent_checkpoint_id, base_checkpoint_id, place, replaced, type,"
-      " checkpoint, metadata_type, metadata, gmt_create FROM checkpoints WHERE thread_id = ?"
-      " ORDER BY rowid",
-      target, source);
+      " checkpoint, metadata_type, metadata, gmt_create, ?3 FROM checkpoints"
+      " WHERE thread_id = ?2",
+      target, source, now);
   connection.run(
       "INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, checkpoint_ns_hash, channel,"
       " version, base_version, place, type, blob_data) SELECT ?, checkpoint_ns,"
@@ -56,9 +58,11 @@ void NativeLayout::copy_thread(Connection& connection, std::string_view source,
       target, source);
   connection.run(
       "INSERT INTO threads (thread_id, checkpoints, writes, bytes, status, checkpoint_id,"
-      " updated_at, metadata_type, metadata) SELECT ?, checkpoints, writes, bytes, status,"
-      " checkpoint_id, updated_at, metadata_type, metadata FROM threads WHERE thread_id = ?",
-      target, source);
+      " updated_at, metadata_type, metadata, gmt_create, gmt_modified) SELECT ?1, checkpoints,"
+      " writes, bytes, status,"
+      " checkpoint_id, updated_at, metadata_type, metadata, gmt_create, ?3 FROM threads"
+      " WHERE thread_id = ?2",
+      target, source, now);
 }
 
 // Removing ------------------------------------------------------------------------
@@ -79,8 +83,10 @@ Retention NativeLayout::retention(Connection& connection, const CheckpointKey& p
                      map["channel_versions"]});
   }
   const auto stored = [reader](std::string_view id, std::string_view channel) {
-    const Value versions = reader->checkpoint(id).value()["channel_versions"];
-    const VersionChain& chain = reader->value(channel, versions[channel]);
+    const Value map = reader->checkpoint(id).value();
+    if (const Value* trigger = map["triggers"].find(channel))
+      return internal::stored_form(*trigger);
+    const VersionChain& chain = reader->value(channel, map["channel_versions"][channel]);
     return chain.empty() ? StoredValue::none : internal::stored_form(chain.value());
   };
   return Retention(std::move(facts), stored);
@@ -279,11 +285,11 @@ void NativeLayout::recount(Connection& connection, std::string_view thread_id) {
   const std::string ts = checkpoint.empty() ? "" : checkpoint.value().get<std::string>("ts");
   connection.run(
       "UPDATE threads SET checkpoints = ?2, writes = ?3, bytes = ?4, checkpoint_id = ?5,"
-      " updated_at = ?6, status = ?7, gmt_modified = strftime('%Y-%m-%d %H:%M:%f', 'now') WHERE "
+      " updated_at = ?6, status = ?7, gmt_modified = ?8 WHERE "
       "thread_id = ?1",
       thread_id, static_cast<std::int64_t>(size.checkpoints),
       static_cast<std::int64_t>(size.writes), static_cast<std::int64_t>(size.bytes), newest, ts,
-      Value(internal::status_of(reader.writes(newest))).as_string());
+      Value(internal::status_of(reader.writes(newest))).as_string(), table_time_now());
   connection.run(
       "UPDATE threads SET (metadata_type, metadata) = (SELECT metadata_type, metadata"
       " FROM checkpoints WHERE thread_id = ?1 AND checkpoint_ns = '' AND checkpoint_id = ?2)"
