@@ -81,6 +81,13 @@ void Connection::execute(const std::string& sql) {
   if (code != SQLITE_OK) fail(database_, code);
 }
 
+bool Connection::try_execute(const std::string& sql) {
+  const int code = sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr);
+  if ((code & 0xFF) == SQLITE_BUSY) return false;
+  if (code != SQLITE_OK) fail(database_, code);
+  return true;
+}
+
 bool Connection::in_transaction() const { return sqlite3_get_autocommit(database_) == 0; }
 
 sqlite3_stmt* Connection::prepare(std::string_view sql) {
