@@ -85,7 +85,16 @@ void Database::commit(const std::vector<Request*>& group) {
     for (Request* request : group) {
       if (!request->error) request->error = std::current_exception();
     }
+    roll_back();
+  }
+}
+
+// Those who wait for their change must hear of it whatever happens here. If this
+// fails as well, the next transaction finds the old one open and comes here again.
+void Database::roll_back() noexcept {
+  try {
     if (writer_->in_transaction()) writer_->execute("ROLLBACK");
+  } catch (const StorageError&) {
   }
 }
 
