@@ -4,7 +4,9 @@
 #include <iostream>
 
 #include "arguments.hpp"
+#include "contention.hpp"
 #include "disk.hpp"
+#include "handoff.hpp"
 
 namespace clew::fault {
 
@@ -12,22 +14,48 @@ using tests::UsageError;
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: clew-fault disk [SHAPE]   every operation of a run fails, in every way\n";
+    "usage: clew-fault disk [SHAPE]                every operation of a run fails, in every way\n"
+    "       clew-fault contention [CALLS]          two processes call on one thread\n"
+    "       clew-fault handoff start FILE SINK     for kill_between_engines.py\n"
+    "       clew-fault handoff finish FILE SINK\n";
+
+constexpr std::size_t kDefaultCalls = 1000;
 
 // What is synced is known without a real device, so files may lie in memory.
 void keep_files_in_memory() {
   if (std::filesystem::is_directory("/dev/shm")) ::setenv("TMPDIR", "/dev/shm", 0);
 }
 
-int run(const std::vector<std::string>& arguments) {
+void run_contention(std::size_t calls) {
+  test_contention(SqliteLayout::native, calls);
+  test_contention(SqliteLayout::langgraph, calls);
+}
+
+void run_handoff(const std::vector<std::string>& arguments) {
+  if (arguments.size() != 4) throw UsageError("handoff takes a part, a file and a sink");
+  if (arguments[1] == "start") return start_handoff(arguments[2], arguments[3]);
+  if (arguments[1] == "finish") return finish_handoff(arguments[2], arguments[3]);
+  throw UsageError("unknown part '" + arguments[1] + "'");
+}
+
+void run_test(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw UsageError("which test?");
+  const std::string& name = arguments[0];
+  if (name == "handoff") return run_handoff(arguments);
+  keep_files_in_memory();
+  const bool has_more = arguments.size() > 1;
+  if (name == "disk") {
+    test_faulty_disk(has_more ? Value(arguments[1]).get<Shape>() : Shape::chain);
+  } else if (name == "contention") {
+    run_contention(has_more ? tests::parse_number(arguments[1]) : kDefaultCalls);
+  } else {
+    throw UsageError("unknown test '" + name + "'");
+  }
+}
+
+int run(const std::vector<std::string>& arguments) {
   try {
-    if (arguments[0] == "disk") {
-      keep_files_in_memory();
-      test_faulty_disk(arguments.size() > 1 ? Value(arguments[1]).get<Shape>() : Shape::chain);
-    } else {
-      throw UsageError("unknown test '" + arguments[0] + "'");
-    }
+    run_test(arguments);
   } catch (const UsageError&) {
     throw;
   } catch (const std::exception& error) {

@@ -1,7 +1,7 @@
 // Random sequences of calls against a model that copies everything.
 //
-//   clew-property [--backend memory] [--sequences N] [--first SEED]   many, in a row
-//   clew-property [--backend memory] --seed SEED                      one, with all its calls
+//   clew-property [--backend memory|sqlite] [--sequences N] [--first SEED]   many, in a row
+//   clew-property [--backend memory|sqlite] --seed SEED                      one, with all its calls
 //
 // A failure prints the seed, the graph, the calls and the first difference. The
 // exit code is 0 if all sequences passed, 1 if one failed, 2 if the call itself
@@ -26,7 +26,7 @@ using tests::UsageError;
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: clew-property [--backend memory] [--sequences N] [--first SEED] [--seed SEED]\n";
+    "usage: clew-property [--backend memory|sqlite] [--sequences N] [--first SEED] [--seed SEED]\n";
 
 // A new, empty checkpointer for each sequence.
 using MakeSaver = std::function<std::shared_ptr<Checkpointer>()>;

@@ -83,6 +83,13 @@ void Connection::execute(const std::string& sql) {
   if (code != SQLITE_OK) fail(database_, code);
 }
 
+bool Connection::try_execute(const std::string& sql) {
+  const int code = sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr);
+  if ((code & 0xFF) == SQLITE_BUSY) return false;
+  if (code != SQLITE_OK) fail(database_, code);
+  return true;
+}
+
 namespace {
 
 struct Finalize {

@@ -83,6 +83,8 @@ class Connection {
 
   // Several statements without arguments or results, not kept.
   void execute(const std::string& sql);
+  // The same; false if another connection is in the way.
+  bool try_execute(const std::string& sql);
 
   // The first column of the first row, or nothing.
   template <class... Arguments>

@@ -1,5 +1,8 @@
 #include "checkpoint/sqlite/database.hpp"
 
+#include <chrono>
+#include <thread>
+
 #include <clew/errors.hpp>
 
 namespace clew::sqlite {
@@ -25,6 +28,18 @@ const char* synchronous_pragma(SqliteSynchronous synchronous) {
   throw ValueError("an unknown SqliteSynchronous");
 }
 
+// Of two that make a new file SQLite refuses one, without waiting as it does
+// elsewhere: waiting for each other they would never end.
+void use_wal(Connection& connection, std::chrono::milliseconds busy_timeout) {
+  constexpr std::string_view kSql = "PRAGMA journal_mode = WAL";
+  const auto last_attempt = std::chrono::steady_clock::now() + busy_timeout;
+  while (std::chrono::steady_clock::now() < last_attempt) {
+    if (connection.try_execute(std::string(kSql))) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  connection.execute(std::string(kSql));
+}
+
 }  // namespace
 
 Database::Database(std::string path, const SqliteOptions& options)
@@ -37,7 +52,7 @@ std::unique_ptr<Connection> Database::connect() const {
   // Only a file that has no page yet can still be told to give pages back.
   if (!writer_) connection->execute("PRAGMA auto_vacuum = INCREMENTAL");
   connection->execute(synchronous_pragma(options_.synchronous));
-  connection->execute("PRAGMA journal_mode = WAL");
+  use_wal(*connection, options_.busy_timeout);
   if (!writer_) connection->execute(kWriterPragmas);
   return connection;
 }
@@ -77,7 +92,16 @@ void Database::commit(const std::vector<Request*>& group) {
     for (Request* request : group) {
       if (!request->error) request->error = std::current_exception();
     }
+    roll_back();
+  }
+}
+
+// Those who wait for their change must hear of it whatever happens here. If this
+// fails as well, the next transaction finds the old one open and comes here again.
+void Database::roll_back() noexcept {
+  try {
     if (writer_->in_transaction()) writer_->execute("ROLLBACK");
+  } catch (const StorageError&) {
   }
 }
 

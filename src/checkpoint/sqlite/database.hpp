@@ -68,6 +68,7 @@ class Database {
 
   std::unique_ptr<Connection> connect() const;
   void commit(const std::vector<Request*>& group);
+  void roll_back() noexcept;
   void apply(Request& request, bool is_alone);
 
   const std::string path_;
