@@ -21,14 +21,18 @@ import subprocess
 import sys
 from pathlib import Path
 
-from targets import CELLS, LEAST_RATIO, MOST_GROWTH, MOST_MEGABYTES, MOST_MICROSECONDS, MOST_NANOSECONDS
+from targets import (CELLS, LEAST_RATIO, MOST_GROWTH, MOST_MEGABYTES, MOST_MEGABYTES_ON_DISK, MOST_MICROSECONDS,
+                     MOST_NANOSECONDS, MOST_WALL)
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "BENCHMARKS.md"
 LANGGRAPH = ROOT / "bench" / "langgraph" / "bench.py"
 
 # Both sides must agree on these, or they did not do the same work.
-MUST_AGREE = ["backend", "n", "durability", "blob_bytes", "events"]
+MUST_AGREE = ["n", "durability", "blob_bytes", "events"]
+
+# What LangGraph's side calls a backend that Clew has in two layouts.
+OTHER_NAMES = {"sqlite_langgraph": "sqlite"}
 
 STEPS_OF_W9 = 3
 
@@ -72,17 +76,19 @@ def parse_arguments():
 
 def measure_cell(cell, options):
     """Rows of one cell: the medians of both sides, and the median of their ratios."""
-    arguments = cell.arguments.split()
+    # Databases go to the disk that the build is on; a temporary directory may be in memory.
+    arguments = [*cell.arguments.split(), "--tmp", str(options.bin)]
     clew_rounds, python_rounds = [], []
     rounds = min(options.rounds, cell.most_rounds)
     for turn in range(rounds):
         progress(f"{cell.arguments}: round {turn + 1} of {rounds}")
         clew = [str(options.bin / "clew-bench"), *arguments, "--repeat", str(cell.clew_repeat)]
         clew_rounds.append(json_lines(clew))
-        if not options.clew_only:
-            python_rounds.append(json_lines([sys.executable, str(LANGGRAPH), *arguments, "--repeat", "1"]))
+        if not options.clew_only and not cell.clew_only:
+            theirs = [OTHER_NAMES.get(argument, argument) for argument in arguments]
+            python_rounds.append(json_lines([sys.executable, str(LANGGRAPH), *theirs, "--repeat", "1"]))
             expect_same_work(clew_rounds[-1], python_rounds[-1])
-    return [compared(name, clew_rounds, python_rounds) for name in clew_rounds[0]]
+    return [compared(name, cell.name or name, clew_rounds, python_rounds) for name in clew_rounds[0]]
 
 
 def json_lines(command):
@@ -107,20 +113,26 @@ def expect_same_work(clew, python):
                 sys.exit(f"{name}: {key} is {line.get(key)} on Clew and {python[name].get(key)} on LangGraph")
 
 
-def compared(name, clew_rounds, python_rounds):
+def backend_of(line):
+    return f"{line['backend']} async" if line.get("durability") == "async" else line["backend"]
+
+
+def compared(name, label, clew_rounds, python_rounds):
     clew = [cost(lines[name]) for lines in clew_rounds]
     python = [cost(lines[name]) for lines in python_rounds]
     ratios = [theirs / ours for theirs, ours in zip(python, clew)]
     line = clew_rounds[0][name]
     return {
-        "name": name,
-        "backend": line["backend"],
+        "name": label,
+        "backend": backend_of(line),
         "unit": unit(line),
+        "clew_wall": statistics.median(wall(lines[name]) for lines in clew_rounds),
+        "clew_disk_mb": (line.get("bytes_on_disk") or 0) / 1e6,
         "clew": statistics.median(clew),
         "python": statistics.median(python) if python else None,
         "ratio": statistics.median(ratios) if ratios else None,
         "spread": (min(ratios), max(ratios)) if ratios else None,
-        "least": LEAST_RATIO.get(f"{name} {line['backend']}"),
+        "least": LEAST_RATIO.get(f"{label} {backend_of(line)}"),
         "clew_mb": statistics.median(lines[name]["rss_mb"] for lines in clew_rounds),
         "python_mb": statistics.median(lines[name]["rss_mb"] for lines in python_rounds) if python else None,
     }
@@ -134,6 +146,10 @@ def cost(line):
         return line["cpu_s_per_rep"] * 1e6 / line["n"] / STEPS_OF_W9
     # A single get_state has no CPU time of its own; its wall time is a median of many.
     return line.get("cpu_us_per_superstep") or line.get("cpu_us_per_op") or line["us_per_op"]
+
+
+def wall(line):
+    return line.get("us_per_superstep") or line["us_per_op"]
 
 
 def unit(line):
@@ -161,6 +177,14 @@ def limits_of(rows):
         if row := by_name.get(name):
             limits.append({"what": f"{name}: memory of the process", "unit": " MB",
                            "clew": row["clew_mb"], "python": row["python_mb"], "most": most})
+    for name, most in MOST_MEGABYTES_ON_DISK.items():
+        if row := by_name.get(name):
+            limits.append({"what": f"{name}: on disk", "unit": " MB", "clew": row["clew_disk_mb"], "python": None,
+                           "most": most})
+    for (name, base), most in MOST_WALL.items():
+        if (row := by_name.get(name)) and (base_row := by_name.get(base)):
+            limits.append({"what": f"{name}: wall time per {row['unit']}, in that of {base}", "unit": "x",
+                           "clew": row["clew_wall"] / base_row["clew_wall"], "python": None, "most": most})
     for (name, base), most in MOST_GROWTH.items():
         if (row := by_name.get(name)) and (base_row := by_name.get(base)):
             python = row["python"] and row["python"] / base_row["python"]

@@ -19,8 +19,9 @@ struct Option {
 };
 
 const Choices kWorkloads = {
-    "W1", "W2", "W3",         "W4",          "W5",          "W6",         "W7",
-    "W8", "W9", "sequential", "react_agent", "react_graph", "wide_state", "fanout_to_subgraph"};
+    "W1",         "W2",          "W3",          "W4",         "W5",
+    "W6",         "W7",          "W8",          "W9",         "commits",
+    "sequential", "react_agent", "react_graph", "wide_state", "fanout_to_subgraph"};
 
 const std::vector<Option> kOptions = {
     {"--backend",

@@ -21,38 +21,9 @@ Storage open_none(const Options&) { return {}; }
 
 Storage open_memory(const Options&) { return {.checkpointer = std::make_shared<InMemorySaver>()}; }
 
-// On a disk, which a folder for temporary files may not be.
-class Folder {
- public:
-  explicit Folder(const std::string& parent) {
-    std::string name = parent + "/clew-bench-XXXXXX";
-    if (!mkdtemp(name.data())) throw UsageError("cannot make a folder in '" + parent + "'");
-    path_ = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  std::string file() const { return (path_ / "threads.db").string(); }
-  std::int64_t bytes() const {
-    std::int64_t total = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
-      total += static_cast<std::int64_t>(entry.file_size());
-    }
-    return total;
-  }
-
- private:
-  std::filesystem::path path_;
-};
-
 Storage open_file(const Options& bench, SqliteOptions options) {
-  const auto folder = std::make_shared<Folder>(
-      bench.tmp.empty() ? std::filesystem::temp_directory_path().string() : bench.tmp);
-  const auto saver = SqliteSaver::open(folder->file(), std::move(options));
+  const auto folder = std::make_shared<Folder>(bench);
+  const auto saver = SqliteSaver::open(folder->file("threads.db"), std::move(options));
   return {.checkpointer = saver, .bytes_on_disk = [saver, folder] {
             saver->vacuum();
             return folder->bytes();
@@ -78,6 +49,27 @@ constexpr std::array kBackends = {
 };
 
 }  // namespace
+
+Folder::Folder(const Options& options) {
+  const std::string parent =
+      options.tmp.empty() ? std::filesystem::temp_directory_path().string() : options.tmp;
+  std::string name = parent + "/clew-bench-XXXXXX";
+  if (!mkdtemp(name.data())) throw UsageError("cannot make a folder in '" + parent + "'");
+  path_ = name;
+}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::int64_t Folder::bytes() const {
+  std::int64_t total = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+    total += static_cast<std::int64_t>(entry.file_size());
+  }
+  return total;
+}
 
 Storage open_storage(const Options& options) {
   for (const Backend& backend : kBackends) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +14,21 @@
 #include "options.hpp"
 
 namespace clew::bench {
+
+// A folder for the files of one repetition, removed with it.
+class Folder {
+ public:
+  explicit Folder(const Options& options);
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder();
+
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  std::int64_t bytes() const;  // of all files
+
+ private:
+  std::filesystem::path path_;
+};
 
 struct Storage {
   std::shared_ptr<Checkpointer> checkpointer = {};   // null: nothing is saved

@@ -11,6 +11,8 @@ class Cell:
     arguments: str
     clew_repeat: int = 15
     most_rounds: int = 99
+    clew_only: bool = False  # there is nothing to compare it with
+    name: str = ""  # of its row, if not that of the workload
 
 
 # Where LangGraph needs long, both sides do less than a workload's default: W2 has 200 turns and W6 200
@@ -31,6 +33,19 @@ CELLS = [
     Cell("W7", clew_repeat=1),
     Cell("W9 --backend none", clew_repeat=1),
     Cell("W9 --backend memory", clew_repeat=1),
+    Cell("commits --backend sqlite", clew_repeat=3, clew_only=True),
+    Cell("commits --backend sqlite_normal", clew_repeat=3, clew_only=True),
+    Cell("W1 --backend sqlite", clew_repeat=3),
+    Cell("W1 --backend sqlite_normal", clew_repeat=3),
+    Cell("W1 --backend sqlite --durability async", clew_repeat=3),
+    Cell("W2 --backend sqlite --variant plain --n 200", clew_repeat=1, most_rounds=2),
+    Cell("W2 --backend sqlite_langgraph --variant plain --n 200", clew_repeat=1, most_rounds=1),
+    Cell("W2 --backend sqlite --variant plain", clew_repeat=1, clew_only=True, name="W2_chat_1000_turns"),
+    Cell("W3 --backend sqlite --fan 100", clew_repeat=3),
+    Cell("W4 --backend sqlite --channels 100", clew_repeat=3),
+    Cell("W5 --backend sqlite", clew_repeat=3),
+    Cell("W6 --backend sqlite --n 200", clew_repeat=1),
+    Cell("W9 --backend sqlite", clew_repeat=1),
     Cell("sequential --backend none --n 1"),
     Cell("sequential --backend none --size 3000 --n 1", most_rounds=1),
     Cell("react_agent --backend none --n 1", most_rounds=1),
@@ -63,6 +78,14 @@ LEAST_RATIO = {
     "W7_dec_nested_json msgpack": 3,
     "W9_conc1000 none": 50,
     "W9_conc1000 memory": 50,
+    "W2_chat_plain sqlite": 40,
+    "W2_chat_plain sqlite_langgraph": 10,
+    "W3_fan100 sqlite": 50,
+    "W4_wide100x50 sqlite": 15,
+    "W5_deep5 sqlite": 10,
+    "W6_get_state_1000cp sqlite": 4,
+    "W6_history_1000cp sqlite": 10,
+    "W9_conc1000 sqlite": 20,
     "sequential_1000 none": 100,
     "sequential_3000 none": 100,
     "react_agent_100x none": 100,
@@ -71,10 +94,21 @@ LEAST_RATIO = {
 }
 
 # How many microseconds of CPU time a row may take on Clew.
-MOST_MICROSECONDS = {"W1_seq10 none": 2}
+MOST_MICROSECONDS = {"W1_seq10 none": 2, "W1_seq10 sqlite async": 25}
+
+# How many times the wall time of the second row the first may take: what a step costs beside the commit
+# that it waits for, and what waiting together saves.
+MOST_WALL = {
+    ("W1_seq10 sqlite", "commit sqlite"): 1.4,
+    ("W1_seq10 sqlite_normal", "commit sqlite_normal"): 2.5,
+    ("put_64_threads sqlite", "put_1_thread sqlite"): 0.1,
+}
 
 # How many megabytes of memory the process may have in use at its end.
-MOST_MEGABYTES = {"W9_conc1000 none": 20, "W9_conc1000 memory": 20}
+MOST_MEGABYTES = {"W9_conc1000 none": 20, "W9_conc1000 memory": 20, "W2_chat_1000_turns sqlite": 40}
+
+# How many megabytes it may leave on disk.
+MOST_MEGABYTES_ON_DISK = {"W2_chat_1000_turns sqlite": 10}
 
 # How many times the cost of the second row the first may have: cost follows what a step does, not the
 # number of tasks, the width of the state or the length of the graph.

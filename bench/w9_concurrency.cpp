@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <clew/graph.hpp>
+#include <clew/sqlite_saver.hpp>
 
 #include "report.hpp"
 #include "storage.hpp"
@@ -44,6 +45,7 @@ void run_w9_concurrency(const Options& options) {
   const int threads = options.n ? options.n : 1000;
   const StateGraph<State> waiting = make_graph();
   Times times;
+  Value commits;
   const Stopwatch watch;
   repeat(options, [&](const std::shared_ptr<Checkpointer>& checkpointer) {
     const CompiledGraph graph = waiting.compile({.checkpointer = checkpointer});
@@ -51,6 +53,9 @@ void run_w9_concurrency(const Options& options) {
     std::vector<Value> results;
     times.measure([&] { results = invoke_all(graph, threads, options); });
     expect(std::ranges::count(results, Value{{"n", 3}}) == threads, "W9: a result");
+    if (const auto* file = dynamic_cast<const SqliteSaver*>(checkpointer.get())) {
+      commits = static_cast<std::int64_t>(file->commits());
+    }
   });
   times.cpu.clear();  // as in langgraph/bench.py, the figure is that of the whole repetition
   emit({.workload = "W9_conc1000",
@@ -59,6 +64,7 @@ void run_w9_concurrency(const Options& options) {
         .times = times,
         .steps = 3,
         .extra = {{"durability", durability_of(options)},
+                  {"commits", commits},
                   {"cpu_s_per_rep", rounded(watch.cpu() / options.repeat, 3)}}});
 }
 

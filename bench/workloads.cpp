@@ -8,7 +8,7 @@
 namespace clew::bench {
 namespace {
 
-constexpr std::array<Workload, 14> kWorkloads = {{
+constexpr std::array<Workload, 15> kWorkloads = {{
     {"W1", run_w1_sequential, ""},
     {"W2", run_w2_long_chat, ""},
     {"W3", run_w3_fan_out, ""},
@@ -18,6 +18,7 @@ constexpr std::array<Workload, 14> kWorkloads = {{
     {"W7", run_w7_serde, ""},
     {"W8", nullptr, "the store"},
     {"W9", run_w9_concurrency, ""},
+    {"commits", run_commits, ""},
     {"sequential", run_sequential, ""},
     {"react_agent", run_react_agent, ""},
     {"react_graph", run_react_graph, ""},

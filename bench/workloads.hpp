@@ -29,6 +29,7 @@ void run_w6_resume(const Options& options);
 void run_w7_serde(const Options& options);
 void run_w9_concurrency(const Options& options);
 
+void run_commits(const Options& options);
 void run_sequential(const Options& options);
 void run_react_agent(const Options& options);
 void run_react_graph(const Options& options);

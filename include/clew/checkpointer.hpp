@@ -11,6 +11,7 @@
 // data is durable to the degree the backend's options promise.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include <clew/fields.hpp>
 #include <clew/ids.hpp>
 #include <clew/value.hpp>
 
@@ -116,15 +118,32 @@ struct PruneOptions {
   // How many of the newest checkpoints of each namespace stay. 0 removes the thread.
   std::size_t keep = 1;
 
+  // Also keep whatever is not older than this. Nothing: age does not matter.
+  std::optional<std::chrono::system_clock::time_point> older_than = {};
+
   // Also keep where other branches of the thread end, so that each of them can
   // be continued. Without it a branch stays only while a question is open there.
   bool keep_branches = true;
 };
 
+// What the newest root checkpoint of a thread waits for.
+enum class ThreadStatus {
+  idle,         // nothing, or the next run
+  interrupted,  // the answer to a question
+  error,        // another attempt: a task has failed
+};
+CLEW_ENUM(ThreadStatus, idle, interrupted, error)
+
 struct ThreadQuery {
   // Entries that the metadata of the thread's newest root checkpoint must
   // have, compared as in ListOptions. Null: all threads.
   Value filter = {};
+
+  // Only threads of this status.
+  std::optional<ThreadStatus> status = {};
+
+  // Only threads whose newest root checkpoint is older than this.
+  std::optional<std::chrono::system_clock::time_point> updated_before = {};
 
   // Only threads after this id, for the next page. Empty: from the first.
   std::string after = {};
@@ -140,6 +159,7 @@ struct ThreadInfo {
   std::string checkpoint_id;
   std::string updated_at;  // ISO 8601, UTC
   Value metadata;
+  ThreadStatus status = ThreadStatus::idle;
 };
 
 // How much a thread takes. All zero for a thread that does not exist.
@@ -217,6 +237,9 @@ class Checkpointer {
   // Whether put() wants every channel's value, not only those of new_versions.
   virtual bool stores_all_values() const { return false; }
 };
+
+// How many threads a query finds.
+std::size_t count_threads(Checkpointer& saver, const ThreadQuery& query);
 
 // Checkpoints of all threads, thread by thread in the order of their ids, each
 // as Checkpointer::list() gives them.

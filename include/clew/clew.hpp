@@ -35,6 +35,7 @@
 #include <clew/store.hpp>
 #include <clew/stream.hpp>
 #include <clew/task.hpp>
+#include <clew/thread_care.hpp>
 #include <clew/time.hpp>
 #include <clew/types.hpp>
 #include <clew/uuid.hpp>

@@ -72,6 +72,18 @@ concept HasEnumerators = requires {
 void check_fields(const Value& object, std::string_view type,
                   std::span<const std::string_view> names);
 
+// Finds one field of an object after the other, at little cost if they are asked
+// for in the order in which the object has them.
+class FieldFinder {
+ public:
+  explicit FieldFinder(const Value& object) : object_(object) {}
+  const Value* find(std::string_view name) noexcept;
+
+ private:
+  const Value& object_;
+  std::size_t next_ = 0;
+};
+
 template <class M>
 constexpr bool kIsOptional = false;
 template <class M>
@@ -98,10 +110,11 @@ template <class T>
 T read_fields(const Value& value) {
   constexpr StructInfo info = clew_struct(TypeTag<T>{});
   T object{};
+  FieldFinder fields(value);
   std::size_t found = 0;
   clew_fields(TypeTag<T>{}, [&](std::string_view name, auto member) {
     using Member = std::remove_cvref_t<decltype(object.*member)>;
-    if (const Value* field = value.find(name)) {
+    if (const Value* field = fields.find(name)) {
       ++found;
       read_field(*field, name, object.*member);
     } else if constexpr (!info.missing_keeps_default && !kIsOptional<Member>) {

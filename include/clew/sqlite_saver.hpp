@@ -17,8 +17,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include <clew/checkpointer.hpp>
+#include <clew/reducers.hpp>
 #include <clew/serde.hpp>
 
 namespace clew {
@@ -49,6 +52,18 @@ struct SqliteOptions {
   std::chrono::milliseconds busy_timeout{30'000};
 };
 
+struct RecoverOptions {
+  // How the writes to a channel add up. Of channels that are not named, lists are
+  // joined (messages by their ids), objects merged, and of anything else the last
+  // write counts.
+  std::unordered_map<std::string, Reducer> reducers = {};
+};
+
+struct BlobRecovery {
+  std::size_t recovered = 0;           // values that were made again
+  std::vector<std::string> lost = {};  // "channel version", where no writes tell the value
+};
+
 class SqliteSaver final : public Checkpointer {
  public:
   // Opens or makes the file; ":memory:" keeps everything in memory. Throws
@@ -75,6 +90,17 @@ class SqliteSaver final : public Checkpointer {
 
   // Never `automatic`.
   SqliteLayout layout() const;
+
+  // The rows of a SELECT, each an object by column; what it has of BLOBs are
+  // bytes. `parameters` is a list. In the native layout there is also a view
+  // `checkpoint_values`: for each row of checkpoint_blobs the whole value, though
+  // the row holds a difference; see docs/format/sqlite.md.
+  Value query(const std::string& sql, const Value& parameters = clew::list());
+
+  // Makes values that are missing from checkpoint_blobs again, from what
+  // checkpoint_writes says the tasks wrote. Native layout only: LangGraph's has
+  // no blobs.
+  BlobRecovery recover_blobs(std::string_view thread_id, const RecoverOptions& options = {});
 
   // Gives the space of what was deleted back to the file system.
   void vacuum();

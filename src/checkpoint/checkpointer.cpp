@@ -112,6 +112,10 @@ Value Checkpointer::next_version(const Value& current) const {
   return clew::next_version(current.as_string());
 }
 
+std::size_t count_threads(Checkpointer& saver, const ThreadQuery& query) {
+  return saver.list_threads(query).size();
+}
+
 std::vector<CheckpointTuple> list_checkpoints(Checkpointer& saver, const ListOptions& options) {
   std::vector<CheckpointTuple> all;
   ListOptions rest = options;

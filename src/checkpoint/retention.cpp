@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include <clew/extension.hpp>
+#include <clew/time.hpp>
 
 #include "checkpoint/delta_counters.hpp"
 
@@ -33,6 +34,12 @@ Retention::Ids Retention::after_prune(const PruneOptions& options,
   for (auto checkpoint = facts_.rbegin(); checkpoint != facts_.rend(); ++checkpoint) {
     if (kept.size() == options.keep) break;
     kept.insert(checkpoint->id);
+  }
+  if (options.older_than) {
+    const std::string limit = format_time(*options.older_than);
+    for (const CheckpointFacts& checkpoint : facts_) {
+      if (checkpoint.ts >= limit) kept.insert(checkpoint.id);
+    }
   }
   for (std::string_view id : branch_ends()) {
     if (options.keep_branches || has_open_interrupt(id)) kept.insert(id);

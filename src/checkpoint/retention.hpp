@@ -25,6 +25,7 @@ struct CheckpointFacts {
   std::string id;
   std::string parent_id;
   int v = 0;
+  std::string ts;
   Value metadata;
   Value channel_versions;
 };

@@ -156,30 +156,52 @@ Task<std::invoke_result_t<F>> call_elsewhere(std::shared_ptr<const Graph> graph,
 
 }  // namespace
 
+namespace {
+
+// One of several runs that somebody waits for.
+struct BatchRun {
+  Scope scope;
+  Value result;
+  std::exception_ptr error;
+  detail::Ended ended;
+
+  // The loop is made here and goes when the run ends: a large batch has few at a time.
+  void start(const std::shared_ptr<const Graph>& graph, const Value& input) {
+    try {
+      const auto loop = std::make_shared<Loop>(graph, std::move(scope), input);
+      loop->start([this, run = loop.get()](std::exception_ptr outcome) {
+        if (!outcome) result = run->result();
+        end(std::move(outcome));
+      });
+    } catch (...) {
+      end(std::current_exception());
+    }
+  }
+
+  void end(std::exception_ptr outcome) {
+    error = std::move(outcome);
+    ended.set();
+  }
+};
+
+}  // namespace
+
 std::vector<Value> CompiledGraph::batch(std::span<const Value> inputs,
                                         std::span<const Config> configs) const {
   if (inputs.size() != configs.size()) {
     throw BadArgumentError("batch() takes as many configs as inputs");
   }
-  std::vector<std::shared_ptr<Loop>> loops;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    loops.push_back(std::make_shared<Loop>(graph_, root_scope(*graph_, configs[i]), inputs[i]));
+  std::vector<BatchRun> runs(inputs.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].scope = root_scope(*graph_, configs[i]);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    graph_->executor().post(
+        [&run = runs[i], &input = inputs[i], this] { run.start(graph_, input); });
   }
-  std::vector<std::exception_ptr> errors(loops.size());
-  std::vector<detail::Ended> ended(loops.size());
-  for (std::size_t i = 0; i < loops.size(); ++i) {
-    loops[i]->executor().post([&, i] {
-      loops[i]->start([&, i](std::exception_ptr error) {
-        errors[i] = std::move(error);
-        ended[i].set();
-      });
-    });
-  }
-  for (detail::Ended& run : ended) run.wait();
+  for (BatchRun& run : runs) run.ended.wait();
   std::vector<Value> results;
-  for (std::size_t i = 0; i < loops.size(); ++i) {
-    if (errors[i]) std::rethrow_exception(errors[i]);
-    results.push_back(loops[i]->result());
+  for (BatchRun& run : runs) {
+    if (run.error) std::rethrow_exception(run.error);
+    results.push_back(std::move(run.result));
   }
   return results;
 }
@@ -199,22 +221,18 @@ class Stream::Queue {
   explicit Queue(Executor& executor) : executor_(executor) {}
 
   void push(StreamEvent event) {
-    {
-      const std::lock_guard lock(mutex_);
-      events_.push_back(std::move(event));
-      last_event_ = Clock::now();
-      if (is_waited_for_) changed_.notify_one();
-    }
-    resume_awaiter();
+    std::unique_lock lock(mutex_);
+    events_.push_back(std::move(event));
+    last_event_ = Clock::now();
+    if (is_waited_for_) changed_.notify_one();
+    resume_awaiter(std::move(lock));
   }
   void end(std::exception_ptr error) {
-    {
-      const std::lock_guard lock(mutex_);
-      has_ended_ = true;
-      error_ = std::move(error);
-      changed_.notify_all();
-    }
-    resume_awaiter();
+    std::unique_lock lock(mutex_);
+    has_ended_ = true;
+    error_ = std::move(error);
+    changed_.notify_all();
+    resume_awaiter(std::move(lock));
   }
   // Whether the awaiter is to be resumed later; otherwise pop() does not wait.
   bool await(std::coroutine_handle<> awaiter) {
@@ -249,12 +267,9 @@ class Stream::Queue {
 
  private:
   // Elsewhere, as the run that made the event holds locks and goes on.
-  void resume_awaiter() {
-    std::coroutine_handle<> awaiter;
-    {
-      const std::lock_guard lock(mutex_);
-      awaiter = std::exchange(awaiter_, nullptr);
-    }
+  void resume_awaiter(std::unique_lock<std::mutex> lock) {
+    const std::coroutine_handle<> awaiter = std::exchange(awaiter_, nullptr);
+    lock.unlock();
     if (awaiter) executor_.post([awaiter] { awaiter.resume(); });
   }
 
@@ -279,7 +294,7 @@ class Stream::Queue {
   Executor& executor_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  Clock::time_point last_event_;
+  Clock::time_point last_event_ = Clock::now();  // the start counts as one
   bool is_waited_for_ = false;
   std::coroutine_handle<> awaiter_;
   std::deque<StreamEvent> events_;

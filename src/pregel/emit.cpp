@@ -36,11 +36,11 @@ void Loop::emit(StreamMode mode, const std::function<Value()>& data) {
   const bool wants_debug =
       (mode == StreamMode::tasks || mode == StreamMode::checkpoints) && wants(StreamMode::debug);
   if (!wants(mode) && !wants_debug) return;
-  const Value payload = data();
-  const std::vector<std::string> ns = split_namespace(scope_.config.checkpoint_ns);
+  Value payload = data();
+  std::vector<std::string> ns = split_namespace(scope_.config.checkpoint_ns);
   const std::lock_guard lock(scope_.sink->mutex);
+  if (!wants_debug) return scope_.sink->emit({mode, std::move(ns), std::move(payload)});
   if (wants(mode)) scope_.sink->emit({mode, ns, payload});
-  if (!wants_debug) return;
   const bool is_checkpoint = mode == StreamMode::checkpoints;
   const char* type = is_checkpoint                ? "checkpoint"
                      : payload.contains("result") ? "task_result"
@@ -136,11 +136,11 @@ void Loop::emit_task_result(TaskRun& task, std::span<const Write> writes) {
 
 void Loop::emit_updates(TaskRun& task, std::span<const Write> writes, bool cached) {
   if (!wants(StreamMode::updates)) return;
-  emit(StreamMode::updates, [&] {
-    Value update = task_update(*output_, writes);
-    Value event = object({{task.name, update}});
+  const auto data = [&] {
+    Value event = object({{task.name, task_update(*output_, writes)}});
     return cached ? event.set("__metadata__", Value{{"cached", true}}) : event;
-  });
+  };
+  emit(StreamMode::updates, std::cref(data));
 }
 
 // Tells what a task wrote; questions also become part of the result.

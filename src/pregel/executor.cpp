@@ -33,7 +33,7 @@ class ThreadPool final : public Executor {
 
   void post_after(std::chrono::nanoseconds delay, std::function<void()> function) override {
     const auto now = Clock::now();
-    const auto due = delay < kNever - now ? now + delay : kNever;
+    const auto due = delay < kNever - kTick - now ? next_tick(now + delay) : kNever;
     bool is_first = false;
     {
       const std::lock_guard lock(timer_mutex_);
@@ -50,6 +50,7 @@ class ThreadPool final : public Executor {
   static constexpr std::size_t kMostThreads = 512;
   static constexpr std::chrono::seconds kRest{10};
   static constexpr std::chrono::milliseconds kPatience{1};
+  static constexpr std::chrono::microseconds kTick{500};
 
   void post_all(std::span<std::function<void()>> functions) {
     std::size_t new_threads = 0;
@@ -110,6 +111,12 @@ class ThreadPool final : public Executor {
   }
 
   // Timers ----------------------------------------------------------------------
+
+  // Timers go off in ticks, many at a time, as each time costs waking a thread.
+  static Clock::time_point next_tick(Clock::time_point time) {
+    const auto past_tick = time.time_since_epoch() % Clock::duration(kTick);
+    return past_tick == Clock::duration::zero() ? time : time + (kTick - past_tick);
+  }
 
   void need_timer_thread() {
     if (!std::exchange(has_timer_thread_, true)) std::thread([this] { keep_time(); }).detach();

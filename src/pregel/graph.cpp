@@ -36,7 +36,22 @@ Write Graph::branch_to(std::string_view node, Value value) const {
   return write_to(std::string(kBranchTo) + std::string(node), std::move(value));
 }
 
+bool Graph::is_quick(const Node& node) const {
+  return quick_[static_cast<Index>(&node - nodes.data())].load(std::memory_order_relaxed);
+}
+
+void Graph::note_duration(const Node& node, std::chrono::nanoseconds duration) const {
+  constexpr std::chrono::microseconds kQuick{20};
+  std::atomic<bool>& quick = quick_[static_cast<Index>(&node - nodes.data())];
+  // Written only if it changes: runs on other processors read it.
+  const bool is_quick = duration < kQuick;
+  if (quick.load(std::memory_order_relaxed) != is_quick) {
+    quick.store(is_quick, std::memory_order_relaxed);
+  }
+}
+
 void Graph::finish() {
+  quick_ = std::vector<std::atomic<bool>>(nodes.size());
   for (std::size_t i = 0; i < channels.size(); ++i) {
     ChannelInfo& info = channels[i];
     const Index index = i;
@@ -82,6 +97,7 @@ void Graph::finish() {
     for (Index channel : selection.channels) {
       channels[channel].selections.push_back(position);
       if (channels[channel].managed) selection.has_managed = true;
+      if (channels[channel].is_transient) selection.has_transient = true;
     }
   }
   for (Index channel : selections[output].channels) {

@@ -1,7 +1,9 @@
 // A compiled graph: names resolved to indexes, edges to channel writes.
-// Immutable and shared by all runs.
+// Shared by all runs, which change nothing in it but what they learn of its speed.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,6 +53,7 @@ struct Selection {
   std::vector<Index> channels;
   bool is_bare = false;
   bool has_managed = false;
+  bool has_transient = false;
   std::vector<bool> members;  // by channel; filled in by index_members()
 
   void index_members();
@@ -123,12 +126,18 @@ class Graph {
   Write write_to(std::string_view channel, Value value) const;
   Write branch_to(std::string_view node, Value value) const;
 
+  // Whether a node was done, when it last ran beside others, sooner than another
+  // thread would have been there to help.
+  bool is_quick(const Node& node) const;
+  void note_duration(const Node& node, std::chrono::nanoseconds duration) const;
+
   // Fills in what follows from nodes and channels.
   void finish();
 
  private:
   std::unordered_map<std::string_view, Index> channel_index_;
   std::unordered_map<std::string_view, Index> node_index_;
+  mutable std::vector<std::atomic<bool>> quick_;  // by node
 };
 
 }  // namespace clew::pregel

@@ -111,6 +111,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
     const std::vector<TaskRun*> tasks;
     std::atomic<std::size_t> next{0};
     std::size_t helpers = 0;  // threads that were asked to join
+    std::size_t most_helpers = 0;
 
     TaskRun* take() {
       const std::size_t index = next.fetch_add(1, std::memory_order_relaxed);
@@ -119,6 +120,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
     std::size_t waiting() const {
       return tasks.size() - std::min(tasks.size(), next.load(std::memory_order_relaxed));
     }
+    bool may_need_more() const { return helpers < most_helpers && waiting() > 0; }
   };
   struct Pending {
     Value task;  // its id
@@ -170,7 +172,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::function<void()> helper(const std::shared_ptr<Round>& round);
   void run_some(Round& round);
   void ask_for_help(const std::shared_ptr<Round>& round);
-  void call_for_more(const std::shared_ptr<Round>& round, std::size_t limit);
+  void look_again(const std::shared_ptr<Round>& round);
+  void call_for_more(const std::shared_ptr<Round>& seen);
   void execute(TaskRun& task);
   Task<void> execute_coroutine(TaskRun& task);
   Task<Value> run_subgraph(TaskRun& task);
@@ -278,6 +281,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::vector<std::shared_ptr<TaskRun>> tasks_;
   std::atomic<std::size_t> outstanding_{0};  // tasks, and the thread that started them
   std::atomic<std::size_t> running_{0};      // tasks that have no outcome yet
+  std::shared_ptr<Round> watched_;           // may get more helpers; guarded by mutex_
+  bool is_watching_ = false;                 // a look at it is due
   std::condition_variable calls_done_;
   bool has_loaded_writes_ = false;
   std::unordered_set<std::string> written_tasks_;

@@ -14,6 +14,8 @@
 namespace clew::pregel {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 // Starts a task without anyone waiting for it; it reports by itself when done.
 detail::Detached run_detached(Task<void> task) { co_await std::move(task); }
 
@@ -54,12 +56,12 @@ class TimeLimit {
     task.attempt_stop = stop;
     run_stopped_.emplace(task.loop.scope().config.stop, ask);
     // First the time: a node that ends when it is asked to must be late.
-    begin_ = std::chrono::steady_clock::now();
+    begin_ = Clock::now();
     task.loop.executor().post_after(*limit_, ask);
   }
 
   void check() const {
-    if (!limit_ || std::chrono::steady_clock::now() - begin_ < *limit_) return;
+    if (!limit_ || Clock::now() - begin_ < *limit_) return;
     throw NodeTimeout("node '" + task_.name + "' took longer than " +
                       std::to_string(limit_->count()) + " ms");
   }
@@ -68,7 +70,7 @@ class TimeLimit {
   const TaskRun& task_;
   std::optional<std::chrono::milliseconds> limit_;
   std::optional<std::stop_callback<std::function<void()>>> run_stopped_;
-  std::chrono::steady_clock::time_point begin_;
+  Clock::time_point begin_;
 };
 
 // The enclosing graph's namespace, without numbers that tell calls apart.
@@ -127,16 +129,19 @@ void Loop::advance() {
 // so that a step makes progress even if no other thread is free; it does not
 // wait for tasks that others took.
 bool Loop::run_tasks() {
-  std::vector<TaskRun*> runnable;
-  for (const auto& task : tasks_) {
-    if (task->writes.empty()) runnable.push_back(task.get());
-  }
-  if (runnable.empty()) return true;
-  outstanding_ = runnable.size() + 1;
-  running_ = runnable.size();
-  if (runnable.size() == 1) {
-    execute(*runnable.front());
+  const auto is_runnable = [](const auto& task) { return task->writes.empty(); };
+  const auto count = std::count_if(tasks_.begin(), tasks_.end(), is_runnable);
+  if (count == 0) return true;
+  outstanding_ = static_cast<std::size_t>(count) + 1;
+  running_ = static_cast<std::size_t>(count);
+  if (count == 1) {
+    execute(**std::find_if(tasks_.begin(), tasks_.end(), is_runnable));
   } else {
+    std::vector<TaskRun*> runnable;
+    for (const auto& task : tasks_) {
+      if (is_runnable(task)) runnable.push_back(task.get());
+    }
+    for (TaskRun* task : runnable) task->has_company = true;
     const auto round = std::make_shared<Round>(std::move(runnable));
     ask_for_help(round);
     run_some(*round);
@@ -145,29 +150,52 @@ bool Loop::run_tasks() {
   return outstanding_.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-// Others join at once up to the number of processors. Tasks that wait rather
-// than compute get more: every millisecond that some have not started, as many
-// again.
+// Others join at once up to the number of processors, unless all tasks are of
+// nodes that were quick so far: waking a thread takes longer than they do. Tasks
+// that wait rather than compute get more: every millisecond that some have not
+// started, as many again.
 void Loop::ask_for_help(const std::shared_ptr<Round>& round) {
   const std::size_t count = round->tasks.size();
-  const std::size_t limit =
-      scope_.config.max_concurrency > 0 ? std::min(scope_.config.max_concurrency, count) : count;
-  round->helpers = std::min(limit, std::max<std::size_t>(1, executor_.parallelism())) - 1;
+  const std::size_t most = scope_.config.max_concurrency;
+  round->most_helpers = (most > 0 ? std::min(most, count) : count) - 1;
+  const bool are_quick =
+      std::all_of(round->tasks.begin(), round->tasks.end(),
+                  [this](TaskRun* task) { return graph_->is_quick(*task->node); });
+  const std::size_t at_once = are_quick ? 1 : std::max<std::size_t>(1, executor_.parallelism());
+  round->helpers = std::min(round->most_helpers, at_once - 1);
   for (std::size_t i = 0; i < round->helpers; ++i) executor_.post(helper(round));
-  if (round->helpers + 1 < limit) call_for_more(round, limit);
+  if (!round->may_need_more()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    watched_ = round;
+    // A timer per run is enough, however many steps it sees.
+    if (std::exchange(is_watching_, true)) return;
+  }
+  look_again(round);
 }
 
-void Loop::call_for_more(const std::shared_ptr<Round>& round, std::size_t limit) {
-  const auto look = [weak = weak_from_this(), round, limit] {
-    const std::size_t waiting = round->waiting();
-    const std::shared_ptr<Loop> self = waiting == 0 ? nullptr : weak.lock();
-    if (!self || round->helpers + 1 >= limit) return;
-    const std::size_t more = std::min({waiting, round->helpers + 1, limit - 1 - round->helpers});
+void Loop::look_again(const std::shared_ptr<Round>& round) {
+  executor_.post_after(std::chrono::milliseconds(1), [weak = weak_from_this(), round] {
+    if (const std::shared_ptr<Loop> self = weak.lock()) self->call_for_more(round);
+  });
+}
+
+// A millisecond after `seen` was under way.
+void Loop::call_for_more(const std::shared_ptr<Round>& seen) {
+  std::shared_ptr<Round> round;
+  std::size_t more = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    round = watched_;
+    is_watching_ = round->may_need_more();
+    if (!is_watching_) return;
+    if (round == seen) {
+      more = std::min({round->waiting(), round->helpers + 1, round->most_helpers - round->helpers});
+    }
     round->helpers += more;
-    for (std::size_t i = 0; i < more; ++i) self->executor_.post(self->helper(round));
-    self->call_for_more(round, limit);
-  };
-  executor_.post_after(std::chrono::milliseconds(1), look);
+  }
+  for (std::size_t i = 0; i < more; ++i) executor_.post(helper(round));
+  look_again(round);
 }
 
 // One that comes when the run is over does not keep it alive till then: whoever
@@ -210,9 +238,11 @@ void Loop::execute(TaskRun& task) {
     try {
       check_cancelled();
       const TimeLimit limit(task);
+      const auto begin = task.has_company ? Clock::now() : Clock::time_point();
       const Value result = body.function ? body.function(task.input, task.runtime) : task.input;
       limit.check();
       write_task_result(task, result);
+      if (task.has_company) graph_->note_duration(*task.node, Clock::now() - begin);
     } catch (...) {
       error = std::current_exception();
     }

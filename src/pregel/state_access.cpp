@@ -10,15 +10,23 @@ namespace clew::pregel {
 
 using internal::kDeltaCounters;
 
+namespace {
+
+void set_address(Config& config, const CheckpointKey& place, const std::string& checkpoint_id,
+                 const Value& parents) {
+  config.thread_id = place.thread_id;
+  config.checkpoint_ns = place.checkpoint_ns;
+  config.checkpoint_id = checkpoint_id;
+  if (parents.is_object() && !parents.empty()) {
+    config.checkpoint_map = parents.set(place.checkpoint_ns, checkpoint_id);
+  }
+}
+
+}  // namespace
+
 Config checkpoint_config(const CheckpointKey& key, const Value& metadata) {
   Config config;
-  config.thread_id = key.thread_id;
-  config.checkpoint_ns = key.checkpoint_ns;
-  config.checkpoint_id = key.checkpoint_id;
-  const Value& parents = metadata["parents"];
-  if (parents.is_object() && !parents.empty()) {
-    config.checkpoint_map = parents.set(key.checkpoint_ns, key.checkpoint_id);
-  }
+  set_address(config, key, key.checkpoint_id, metadata["parents"]);
   return config;
 }
 
@@ -78,9 +86,9 @@ StateSnapshot StateAccess::snapshot(const Config& config, const CheckpointTuple*
     entry.id = task->id();
     entry.name = task->name;
     entry.path = task->path();
-    entry.error = outcome.error;
-    if (!live || !outcome.is_finished) entry.interrupts = outcome.interrupts;
-    entry.result = outcome.result;
+    entry.error = std::move(outcome.error);
+    if (!live || !outcome.is_finished) entry.interrupts = std::move(outcome.interrupts);
+    entry.result = std::move(outcome.result);
     if (!task->node->subgraphs.empty()) {
       Config child;
       child.thread_id = saved->key.thread_id;
@@ -114,13 +122,12 @@ StateSnapshot StateAccess::snapshot(const Config& config, const CheckpointTuple*
   if (!finished.empty()) loop.state_.preview(in_order(finished));
 
   snapshot.values = loop.state_.read(graph_->stream, loop.step_, loop.stop_);
-  snapshot.config = checkpoint_config(saved->key, saved->metadata);
   snapshot.metadata = saved->metadata;
   snapshot.created_at = saved->checkpoint.ts;
+  const Value& parents = saved->metadata["parents"];
+  set_address(snapshot.config, saved->key, saved->key.checkpoint_id, parents);
   if (!saved->parent_id.empty()) {
-    CheckpointKey parent = saved->key;
-    parent.checkpoint_id = saved->parent_id;
-    snapshot.parent_config = checkpoint_config(parent, saved->metadata);
+    set_address(snapshot.parent_config.emplace(), saved->key, saved->parent_id, parents);
   }
   return snapshot;
 }

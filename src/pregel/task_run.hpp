@@ -62,6 +62,7 @@ class TaskRun {
   bool is_retry = false;  // subgraphs continue where the last attempt stopped
   bool is_started = false;
   bool is_done = false;
+  bool has_company = false;  // of other tasks that start with it
   std::exception_ptr error;
   NodeFailure failure;  // error handler only
   std::shared_ptr<std::stop_source> attempt_stop;

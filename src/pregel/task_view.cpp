@@ -7,8 +7,11 @@
 namespace clew::pregel {
 
 Value folded_writes(const std::vector<std::pair<std::string_view, Value>>& writes) {
-  if (writes.size() == 1) return object({{writes[0].first, writes[0].second}});
-  Value folded = object();
+  ObjectBuilder builder;
+  for (const auto& [channel, value] : writes) builder.set(channel, value);
+  Value folded = std::move(builder).build();
+  if (folded.size() == writes.size()) return folded;
+  folded = object();  // some channel has several
   for (const auto& [channel, value] : writes) {
     const Value* earlier = folded.find(channel);
     if (!earlier || earlier->is_null()) {
@@ -75,6 +78,7 @@ Value task_update(const Selection& output, std::span<const Write> writes) {
     if (write.is(kReturn)) return write.value;
   }
   std::vector<const Write*> shown;
+  shown.reserve(writes.size());
   bool has_repeats = false;
   for (const Write& write : writes) {
     if (!output.contains(write.index)) continue;
@@ -83,17 +87,16 @@ Value task_update(const Selection& output, std::span<const Write> writes) {
                   });
     shown.push_back(&write);
   }
-  std::vector<Value> updates;
-  if (output.is_bare) {
-    for (const Write* write : shown) updates.push_back(write->value);
-  } else if (has_repeats) {
-    for (const Write* write : shown) updates.push_back(object({{write->name(), write->value}}));
-  } else if (!shown.empty()) {
+  if (shown.empty()) return {};
+  if (!output.is_bare && !has_repeats) {
     ObjectBuilder update;
     for (const Write* write : shown) update.set(write->name(), write->value);
-    updates.push_back(std::move(update).build());
+    return std::move(update).build();
   }
-  if (updates.empty()) return {};
+  std::vector<Value> updates;
+  for (const Write* write : shown) {
+    updates.push_back(output.is_bare ? write->value : object({{write->name(), write->value}}));
+  }
   return updates.size() == 1 ? updates.front() : Value(updates);
 }
 

@@ -41,6 +41,7 @@ void ThreadState::load(const CheckpointTuple& saved) {
   set_versions_seen(checkpoint.versions_seen.is_null() ? object() : checkpoint.versions_seen);
   std::vector<Index> rebuilt;
   std::vector<std::string> rebuilt_names;
+  std::size_t loaded = 0;
   for (auto [name, version] : version_object_.items()) {
     if (is_newer(version, max_version_)) max_version_ = version;
     const Index index = graph_->find_channel(name);
@@ -48,18 +49,14 @@ void ThreadState::load(const CheckpointTuple& saved) {
     versions_[index] = version;
     if (const Value* stored = checkpoint.channel_values.find(name)) {
       channels_[index] = info(index).channel->load(*stored);
+      ++loaded;
     } else if (info(index).history) {
       rebuilt.push_back(index);
       rebuilt_names.emplace_back(name);
     }
   }
   // A value may be stored without a version: by a graph that only copied it.
-  for (auto [name, stored] : checkpoint.channel_values.items()) {
-    const Index index = graph_->find_channel(name);
-    if (index != kUnknown && versions_[index].is_null()) {
-      channels_[index] = info(index).channel->load(stored);
-    }
-  }
+  if (loaded < checkpoint.channel_values.size()) load_unversioned(checkpoint.channel_values);
   for (Index index : graph_->transient_channels) {
     if (is_available(index)) transients_.push_back(index);
   }
@@ -67,6 +64,15 @@ void ThreadState::load(const CheckpointTuple& saved) {
   const auto histories = saver_->get_delta_channel_history(saved.key, rebuilt_names);
   for (std::size_t i = 0; i < rebuilt.size(); ++i) {
     channels_[rebuilt[i]] = info(rebuilt[i]).history->replay(histories[i], rebuilt_names[i]);
+  }
+}
+
+void ThreadState::load_unversioned(const Value& channel_values) {
+  for (auto [name, stored] : channel_values.items()) {
+    const Index index = graph_->find_channel(name);
+    if (index != kUnknown && versions_[index].is_null()) {
+      channels_[index] = info(index).channel->load(stored);
+    }
   }
 }
 
@@ -80,6 +86,23 @@ Value ThreadState::build_view(const Selection& selection) const {
   return std::move(builder).build();
 }
 
+// Brings a view up to date, or returns false: a small object is better built
+// anew than given other keys, which would change their order.
+bool ThreadState::refresh(View& view) const {
+  constexpr std::size_t kSmall = 32;
+  for (Index index : view.stale) {
+    const std::string& name = info(index).name;
+    const bool available = is_available(index);
+    if (view.object.size() <= kSmall && available != view.object.contains(name)) return false;
+    if (available) {
+      view.object = std::move(view.object).set(name, get(index));
+    } else {
+      view.object = view.object.erase(name);
+    }
+  }
+  return true;
+}
+
 Value ThreadState::read(Index selection_index, std::int64_t step, std::int64_t stop) {
   const Selection& selection = graph_->selections[selection_index];
   if (selection.is_bare) {
@@ -87,15 +110,7 @@ Value ThreadState::read(Index selection_index, std::int64_t step, std::int64_t s
     return is_available(index) ? get(index) : Value();
   }
   View& view = views_[selection_index];
-  constexpr std::size_t kRebuilt = 32;  // small objects are built as quickly as changed
-  if (!view.is_built || (selection.channels.size() <= kRebuilt && !view.stale.empty())) {
-    view.object = build_view(selection);
-  } else {
-    for (Index index : view.stale) {
-      view.object = is_available(index) ? view.object.set(info(index).name, get(index))
-                                        : view.object.erase(info(index).name);
-    }
-  }
+  if (!view.is_built || !refresh(view)) view.object = build_view(selection);
   view.is_built = true;
   view.stale.clear();
   if (!selection.has_managed) return view.object;
@@ -108,9 +123,43 @@ Value ThreadState::read(Index selection_index, std::int64_t step, std::int64_t s
   return with_managed;
 }
 
+ChannelState ThreadState::state_with(Index index, std::span<const Write> writes) const {
+  std::vector<Value> values;
+  for (const Write& write : writes) {
+    if (write.index == index) values.push_back(write.value);
+  }
+  ChannelState state = channels_[index];
+  if (!values.empty() || info(index).is_transient) {
+    info(index).channel->update(state, values, info(index).name);
+  }
+  return state;
+}
+
+// The view that the step's tasks were given, with these writes; nothing if the
+// object is not that one with other values. Views do not change while tasks run.
+std::optional<Value> ThreadState::changed_view(Index selection_index,
+                                               std::span<const Write> writes) const {
+  const Selection& selection = graph_->selections[selection_index];
+  const View& view = views_[selection_index];
+  const bool is_current = view.is_built && view.stale.empty();
+  if (!is_current || selection.has_managed || selection.has_transient) return std::nullopt;
+  Value object = view.object;
+  for (const Write& write : writes) {
+    if (!selection.contains(write.index)) continue;
+    const ChannelInfo& channel = info(write.index);
+    const ChannelState state = state_with(write.index, writes);
+    if (!channel.channel->is_available(state) || !object.contains(channel.name)) {
+      return std::nullopt;
+    }
+    object = std::move(object).set(channel.name, channel.channel->get(state));
+  }
+  return object;
+}
+
 Value ThreadState::read_with(Index selection_index, std::span<const Write> writes,
                              std::int64_t step, std::int64_t stop) const {
   const Selection& selection = graph_->selections[selection_index];
+  if (std::optional<Value> object = changed_view(selection_index, writes)) return *object;
   ObjectBuilder builder;
   for (Index index : selection.channels) {
     const ChannelInfo& channel = info(index);
@@ -118,12 +167,7 @@ Value ThreadState::read_with(Index selection_index, std::span<const Write> write
       builder.set(channel.name, channel.managed->compute(step, stop));
       continue;
     }
-    std::vector<Value> values;
-    for (const Write& write : writes) {
-      if (write.index == index) values.push_back(write.value);
-    }
-    ChannelState state = channels_[index];
-    channel.channel->update(state, values, channel.name);
+    const ChannelState state = state_with(index, writes);
     const bool available = channel.channel->is_available(state);
     if (selection.is_bare) return available ? channel.channel->get(state) : Value();
     if (available) builder.set(channel.name, channel.channel->get(state));
@@ -248,12 +292,11 @@ Value ThreadState::all_channel_values() const {
 }
 
 Value ThreadState::updated_channels(const std::vector<Index>& updated) const {
-  std::vector<std::string_view> names;
-  names.reserve(updated.size());
-  for (Index index : updated) names.push_back(info(index).name);
-  std::sort(names.begin(), names.end());
+  std::vector<Index> sorted = updated;
+  std::sort(sorted.begin(), sorted.end(),
+            [this](Index a, Index b) { return info(a).name < info(b).name; });
   ListBuilder list;
-  for (std::string_view name : names) list.push_back(name);
+  for (Index index : sorted) list.push_back(info(index).key);
   return std::move(list).build();
 }
 

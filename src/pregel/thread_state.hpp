@@ -2,6 +2,7 @@
 // super-step reads and changes.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -93,6 +94,7 @@ class ThreadState {
 
   const ChannelInfo& info(Index index) const { return graph_->channels[index]; }
   void clear();
+  void load_unversioned(const Value& channel_values);
   // A channel as a step leaves it.
   struct Staged {
     Index channel;
@@ -116,6 +118,9 @@ class ThreadState {
   void set_version(Index index, const Value& version);
   void mark_stale(Index index);
   Value build_view(const Selection& selection) const;
+  bool refresh(View& view) const;
+  std::optional<Value> changed_view(Index selection, std::span<const Write> writes) const;
+  ChannelState state_with(Index index, std::span<const Write> writes) const;
   void note_seen(const TaskWrites& task);
   void group_writes(std::span<const TaskWrites> tasks);
 

@@ -99,6 +99,14 @@ class ResultWriter {
   std::vector<Write> writes_;
 };
 
+bool has_other_keys(const Value& object, const Value& than) {
+  if (!object.is_object() || !than.is_object()) return false;
+  for (auto [key, value] : object.items()) {
+    if (!than.contains(key)) return true;
+  }
+  return false;
+}
+
 // Where a router's answer leads: a name or a Send.
 Value destination(const Branch& branch, const Value& answer) {
   if (is_send(answer)) {
@@ -161,9 +169,7 @@ void Loop::write_result(const Node& node, const Value& result, TaskRun& task,
   for (const Branch& branch : node.branches) {
     Value state = state_.read_with(branch.selection, writes, step_, stop_);
     // What the node returned beyond the state is for its branches to see.
-    if (!branch.has_own_reads && state.is_object() && result.is_object()) {
-      state = result.merge(state);
-    }
+    if (!branch.has_own_reads && has_other_keys(result, state)) state = result.merge(state);
     write_destinations(*graph_, branch, branch.router(state, task.runtime), writes);
   }
 }

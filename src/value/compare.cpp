@@ -265,25 +265,27 @@ class ListDifference {
   }
 
  private:
-  // How many elements from `index`, the start of a leaf, lie in one shared subtree.
+  // How many elements from `index` on lie in one shared subtree.
   std::size_t shared_from(std::size_t index) const {
-    const std::size_t leaf_index = index >> detail::kWidthBits;
-    std::size_t shared = 0;
+    const Node* shared = nullptr;
     for (unsigned level = 0;; ++level) {
-      const std::size_t leaves = std::size_t{1} << (detail::kWidthBits * level);
-      if (leaf_index % leaves != 0) return shared;
-      const Node* a = older_.node_at(leaf_index, level);
-      if (!a || a != newer_.node_at(leaf_index, level)) return shared;
-      shared = leaves * detail::kWidth;
+      const Node* node = older_.node_at(index, level);
+      if (!node || node != newer_.node_at(index, level)) break;
+      shared = node;
     }
+    return shared ? detail::node_size(shared) : 0;
   }
 
   std::size_t compare_leaves(std::size_t index) {
-    const detail::Leaf* a = older_.leaf_for(index);
-    const detail::Leaf* b = newer_.leaf_for(index);
-    const std::size_t count = std::min(detail::kWidth, common_ - index);
-    for (std::size_t i = 0; a != b && i < count; ++i) {
-      if (!same(a->items()[i], b->items()[i])) result_.changed.push_back(index + i);
+    const detail::Vector::Place a = older_.place_of(index);
+    const detail::Vector::Place b = newer_.place_of(index);
+    const std::size_t count =
+        std::min({a.leaf->count - a.offset, b.leaf->count - b.offset, common_ - index});
+    if (a.leaf == b.leaf && a.offset == b.offset) return count;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!same(a.leaf->items()[a.offset + i], b.leaf->items()[b.offset + i])) {
+        result_.changed.push_back(index + i);
+      }
     }
     return count;
   }

@@ -9,6 +9,7 @@
 #include <clew/extension.hpp>
 
 #include "value/float_text.hpp"
+#include "value/object.hpp"
 
 namespace clew::detail {
 
@@ -81,6 +82,21 @@ void throw_enumerator(std::string_view expected, const Value& found) {
 void throw_unnamed_enumerator(std::string_view type, std::int64_t value) {
   throw ValueError(std::string(type) + " has no enumerator of value " + std::to_string(value) +
                    "; name it in CLEW_ENUM(" + std::string(type) + ", ...)");
+}
+
+const Value* FieldFinder::find(std::string_view name) noexcept {
+  const Node* node = ValueAccess::node(object_);
+  if (!object_.is_object() || !node) return nullptr;
+  if (node->type == kFlatObject && next_ < node->count) {
+    const auto* object = static_cast<const FlatObject*>(node);
+    if (ValueAccess::text_of(object->shape()->keys()[next_]) == name) {
+      return &object->values()[next_++];
+    }
+  }
+  const std::size_t position = object_find(node, name);
+  if (position == kNotFound) return nullptr;
+  next_ = position + 1;
+  return &object_value(node, position);
 }
 
 void check_fields(const Value& object, std::string_view type,

@@ -4,7 +4,7 @@
 //
 //   Text           size, characters                         string, bytes, big_integer
 //   Leaf           Value[count]                             a list of up to 32, or a part of one
-//   Branch         Node*[count]                             inner node of a large list
+//   Branch         Node*[count], perhaps size_t[count]      inner node of a large list
 //   TreeList       Vector                                   a list of more than 32
 //   Shape          Value[count] keys, position table        the keys of small objects, shared
 //   FlatObject     Shape*, Value[count]                     an object of up to 32 entries
@@ -114,9 +114,17 @@ struct Leaf : Container {  // Node::detail is the capacity
   Value* items() { return trailing<Value>(this); }
 };
 
-struct Branch : Container {  // Node::detail is the level: 1 above leaves
+struct Branch : Container {  // Node::detail is the level: 1 above leaves; number is has_ends()
   const Node* const* children() const { return trailing<const Node* const>(this); }
   const Node** children() { return trailing<const Node*>(this); }
+  // Whether a child before the last is not full. Then the place of an element
+  // does not follow from its index, and ends() says behind how many elements
+  // each child ends.
+  bool has_ends() const { return number != 0; }
+  const std::size_t* ends() const {
+    return reinterpret_cast<const std::size_t*>(children() + count);
+  }
+  std::size_t* ends() { return reinterpret_cast<std::size_t*>(children() + count); }
 };
 
 inline void retain(const Node* node) noexcept {

@@ -58,15 +58,30 @@ bool has_keys(const Shape* shape, std::span<const Value> first, std::span<const 
          std::equal(rest.begin(), rest.end(), shape->keys() + first.size(), is_same_key);
 }
 
+// The keys of a large object.
+struct KeySet {
+  std::uint64_t hash = 0;  // of all keys
+  Vector keys;
+  Ref<const KeyIndex> index;
+};
+
 // What this thread made lately and is likely to need again. A cache, not a
 // registry: entries are simply overwritten, and large keys never enter, so it
 // holds at most a few hundred kilobytes.
 struct RecentlyMade {
   static constexpr std::size_t kLargestKey = 64;
+  static constexpr std::size_t kMostKeys = 256;  // of a large object
 
-  std::array<Ref<const Shape>, 256> shapes;
+  // A shape is in one of two neighbouring places, the one used last first.
+  std::array<Ref<const Shape>, 512> shapes;
+  std::array<KeySet, 16> key_sets;
+  std::size_t next_key_set = 0;  // to be overwritten
   std::array<Ref<const ExtensionType>, 64> types;
   std::array<Value, 512> keys;
+
+  Ref<const Shape>* places_of_shape(std::uint64_t hash) {
+    return &shapes[hash % (shapes.size() / 2) * 2];
+  }
 };
 
 // The cache of this thread, or nullptr while the thread is ending.
@@ -92,9 +107,21 @@ Ref<const Shape> recent_shape(std::span<const Value> first, std::span<const Valu
                               std::uint64_t hash) {
   RecentlyMade* recent = recently_made();
   if (!recent) return {};
-  const Ref<const Shape>& cached = recent->shapes[hash % recent->shapes.size()];
-  const bool is_it = cached && cached->number == hash && has_keys(cached.get(), first, rest);
-  return is_it ? cached : Ref<const Shape>();
+  Ref<const Shape>* places = recent->places_of_shape(hash);
+  const auto is_it = [&](const Ref<const Shape>& shape) {
+    return shape && shape->number == hash && has_keys(shape.get(), first, rest);
+  };
+  if (is_it(places[0])) return places[0];
+  if (!is_it(places[1])) return {};
+  std::swap(places[0], places[1]);
+  return places[0];
+}
+
+void remember_shape(std::span<const Value> keys, const Ref<const Shape>& shape) {
+  RecentlyMade* recent = recently_made();
+  if (!recent || !is_cacheable(keys)) return;
+  Ref<const Shape>* places = recent->places_of_shape(shape->number);
+  places[1] = std::exchange(places[0], shape);
 }
 
 // Moves the last value of each repeated key to the key's first position.
@@ -135,8 +162,7 @@ Value small_object(std::span<Value> keys, std::span<Value> values) {
       return small_object(keys.first(distinct), values.first(distinct));
     }
     shape = make_shape(keys, hash);
-    RecentlyMade* recent = recently_made();
-    if (recent && is_cacheable(keys)) recent->shapes[hash % recent->shapes.size()] = shape;
+    remember_shape(keys, shape);
   }
   return flat_object(std::move(shape), values);
 }
@@ -234,8 +260,8 @@ Value tree_object_merge(const TreeObject* older, const Value& newer) {
     }
   }
   if (added.empty()) return tree_object(older->keys, std::move(values), older->index);
-  VectorEditor key_editor(older->keys, added.size());
-  VectorEditor value_editor(values, added.size());
+  VectorEditor key_editor(older->keys);
+  VectorEditor value_editor(values);
   for (const auto& [key, value] : added) {
     key_editor.push_back(make_key(key));
     value_editor.push_back(*value);
@@ -270,7 +296,48 @@ std::vector<bool> fold_repeated_keys(std::span<const Value> keys, std::span<Valu
   return repeats;
 }
 
+Vector vector_from(std::span<Value> elements) {
+  VectorEditor editor;
+  for (Value& element : elements) editor.push_back(std::move(element));
+  return std::move(editor).finish();
+}
+
+bool has_keys(const KeySet& set, std::span<const Value> keys) {
+  if (set.keys.size != keys.size()) return false;
+  for (std::size_t i = 0; i < keys.size();) {
+    const auto [leaf, offset] = set.keys.place_of(i);
+    if (!std::equal(leaf->items(), leaf->items() + leaf->count, keys.data() + i, is_same_key)) {
+      return false;
+    }
+    i += leaf->count;
+  }
+  return true;
+}
+
+// A graph with many channels makes the same large objects again and again, and
+// the index of their keys is what costs most about them.
+const KeySet* recent_key_set(std::span<const Value> keys, std::uint64_t hash) {
+  RecentlyMade* recent = recently_made();
+  if (!recent) return nullptr;
+  const auto found =
+      std::find_if(recent->key_sets.begin(), recent->key_sets.end(),
+                   [&](const KeySet& set) { return set.hash == hash && has_keys(set, keys); });
+  return found == recent->key_sets.end() ? nullptr : &*found;
+}
+
+void remember_key_set(KeySet set) {
+  if (RecentlyMade* recent = recently_made()) {
+    recent->key_sets[recent->next_key_set++ % recent->key_sets.size()] = std::move(set);
+  }
+}
+
 Value large_object(std::span<Value> keys, std::span<Value> values) {
+  const std::uint64_t hash = hash_keys(0, keys);
+  // Only sets without repeated keys are kept, so a hit needs no check.
+  if (const KeySet* set = recent_key_set(keys, hash)) {
+    return tree_object(set->keys, vector_from(values), set->index);
+  }
+  const bool may_recur = keys.size() <= RecentlyMade::kMostKeys && is_cacheable(keys);
   const std::vector<bool> repeats = fold_repeated_keys(keys, values);
   VectorEditor key_editor;
   VectorEditor value_editor;
@@ -281,6 +348,7 @@ Value large_object(std::span<Value> keys, std::span<Value> values) {
   }
   Vector new_keys = std::move(key_editor).finish();
   Ref<const KeyIndex> index = index_keys(new_keys);
+  if (may_recur && new_keys.size == keys.size()) remember_key_set({hash, new_keys, index});
   return tree_object(std::move(new_keys), std::move(value_editor).finish(), std::move(index));
 }
 

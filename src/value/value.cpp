@@ -339,11 +339,12 @@ void Value::Iterator::load_chunk() {
     current_ = chunk_end_ = nullptr;
     return;
   }
-  const auto* leaf = list_->type == detail::kLeaf
-                         ? static_cast<const detail::Leaf*>(list_)
-                         : static_cast<const detail::TreeList*>(list_)->elements.leaf_for(index_);
-  current_ = leaf->items() + (index_ & (detail::kWidth - 1));
-  chunk_end_ = leaf->items() + leaf->count;
+  const detail::Vector::Place place =
+      list_->type == detail::kLeaf
+          ? detail::Vector::Place{static_cast<const detail::Leaf*>(list_), index_}
+          : static_cast<const detail::TreeList*>(list_)->elements.place_of(index_);
+  current_ = place.leaf->items() + place.offset;
+  chunk_end_ = place.leaf->items() + place.leaf->count;
 }
 
 Value::Iterator Value::begin() const& {
@@ -411,7 +412,7 @@ Value Value::concat(const Value& list) const {
   const detail::Vector elements = list_vector(*this);
   if (list.empty() && !is_null()) return *this;
   if (elements.size == 0 && list.is_list()) return list;
-  detail::VectorEditor editor(elements, list.size());
+  detail::VectorEditor editor(elements);
   editor.append(list_vector(list));
   return detail::vector_value(Kind::list, std::move(editor).finish());
 }
@@ -421,17 +422,7 @@ Value Value::slice(std::size_t begin, std::size_t end) const {
   end = std::min(end, elements.size);
   if (begin == 0 && end == elements.size && is_list()) return *this;
   detail::VectorEditor editor;
-  for (std::size_t i = begin; i < end;) {
-    const detail::Leaf* leaf = elements.leaf_for(i);
-    const bool whole_leaf = editor.size() % detail::kWidth == 0 && i % detail::kWidth == 0 &&
-                            leaf->count == detail::kWidth && end - i >= detail::kWidth;
-    if (whole_leaf) {
-      editor.push_leaf(leaf);
-      i += detail::kWidth;
-    } else {
-      editor.push_back(elements[i++]);
-    }
-  }
+  editor.append(elements, begin, end);
   return detail::vector_value(Kind::list, std::move(editor).finish());
 }
 

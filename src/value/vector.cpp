@@ -5,10 +5,50 @@
 namespace clew::detail {
 namespace {
 
-constexpr std::size_t kMask = kWidth - 1;
+// Leaves of the tree have at least so many elements.
+constexpr std::size_t kHalf = kWidth / 2;
 
-std::size_t child_position(std::size_t leaf_index, unsigned level) {
-  return (leaf_index >> (kWidthBits * (level - 1))) & kMask;
+// The child of `branch` that holds element `index`, which becomes the index
+// below that child.
+std::size_t find_child(const Branch* branch, std::size_t& index) {
+  const unsigned bits = kWidthBits * branch->detail;
+  std::size_t position = index >> bits;
+  if (!branch->has_ends()) {
+    index &= (std::size_t{1} << bits) - 1;
+    return position;
+  }
+  // No child holds more than a full one, so it is this one or a later one.
+  const std::size_t* ends = branch->ends();
+  while (ends[position] <= index) ++position;
+  if (position > 0) index -= ends[position - 1];
+  return position;
+}
+
+const Node* last_child(const Branch* branch) { return branch->children()[branch->count - 1]; }
+
+Branch* allocate_branch(unsigned level, std::span<const Node* const> children, bool has_ends) {
+  const std::size_t ends_bytes = has_ends ? children.size() * sizeof(std::size_t) : 0;
+  Branch* branch = allocate<Branch>(kBranch, children.size_bytes() + ends_bytes);
+  branch->detail = static_cast<std::uint8_t>(level);
+  branch->count = static_cast<std::uint16_t>(children.size());
+  branch->number = has_ends ? 1 : 0;
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    retain(children[i]);
+    branch->children()[i] = children[i];
+  }
+  return branch;
+}
+
+Ref<const Branch> make_branch(unsigned level, std::span<const Node* const> children) {
+  const std::size_t full = std::size_t{1} << (kWidthBits * level);
+  std::size_t ends[kWidth];
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < children.size(); ++i) ends[i] = end += node_size(children[i]);
+  const bool has_ends =
+      children.size() > 1 && ends[children.size() - 2] != full * (children.size() - 1);
+  Branch* branch = allocate_branch(level, children, has_ends);
+  if (has_ends) std::copy_n(ends, children.size(), branch->ends());
+  return Ref<const Branch>::adopt(branch);
 }
 
 std::size_t round_capacity(std::size_t count) {
@@ -37,43 +77,63 @@ Ref<const Branch> new_path(unsigned level, std::span<const Node* const> leaves) 
   return branch;
 }
 
-// A copy of `branch` with one child replaced or appended.
+// A copy of `branch` with one child replaced by another of the same size.
 Ref<const Branch> with_child(const Branch* branch, std::size_t position, const Node* child) {
   const Node* children[kWidth];
   std::copy_n(branch->children(), branch->count, children);
   children[position] = child;
-  return make_branch(branch->detail,
-                     {children, std::max<std::size_t>(branch->count, position + 1)});
+  Branch* copy = allocate_branch(branch->detail, {children, branch->count}, branch->has_ends());
+  if (branch->has_ends()) std::copy_n(branch->ends(), branch->count, copy->ends());
+  return Ref<const Branch>::adopt(copy);
 }
 
-// A copy of `branch` with leaves added from `leaf_index` on, all below the same
-// branch of the lowest level.
-Ref<const Branch> insert_leaves(const Branch* branch, std::size_t leaf_index,
-                                std::span<const Node* const> leaves) {
-  const unsigned level = branch->detail;
-  const std::size_t position = child_position(leaf_index, level);
-  if (level == 1) {
-    const Node* children[kWidth];
-    std::copy_n(branch->children(), position, children);
-    std::copy(leaves.begin(), leaves.end(), children + position);
-    return make_branch(1, {children, position + leaves.size()});
+// A copy of `branch` with `leaves` behind its last one, all below the same branch
+// of the lowest level; nothing if there is no room.
+Ref<const Branch> add_leaves(const Branch* branch, std::span<const Node* const> leaves) {
+  const Node* children[kWidth];
+  std::size_t count = branch->count;
+  std::copy_n(branch->children(), count, children);
+  if (branch->detail == 1) {
+    if (count + leaves.size() > kWidth) return {};
+    std::copy(leaves.begin(), leaves.end(), children + count);
+    return make_branch(1, {children, count + leaves.size()});
   }
-  if (position == branch->count) {
-    return with_child(branch, position, new_path(level - 1, leaves).get());
+  Ref<const Branch> last = add_leaves(static_cast<const Branch*>(last_child(branch)), leaves);
+  if (last) {
+    --count;
+  } else if (count == kWidth) {
+    return {};
+  } else {
+    last = new_path(branch->detail - 1U, leaves);
   }
-  const auto* child = static_cast<const Branch*>(branch->children()[position]);
-  return with_child(branch, position, insert_leaves(child, leaf_index, leaves).get());
+  children[count++] = last.get();
+  return make_branch(branch->detail, {children, count});
 }
 
-Ref<const Branch> replace_leaf(const Branch* branch, std::size_t leaf_index, const Node* leaf) {
-  const unsigned level = branch->detail;
-  const std::size_t position = child_position(leaf_index, level);
-  if (level == 1) return with_child(branch, position, leaf);
-  const auto* child = static_cast<const Branch*>(branch->children()[position]);
-  return with_child(branch, position, replace_leaf(child, leaf_index, leaf).get());
+// How many leaves fit below the last branch of the lowest level, or below the
+// next if that is full.
+std::size_t room_for_leaves(const Branch* root) {
+  if (!root) return kWidth;
+  while (root->detail > 1) root = static_cast<const Branch*>(last_child(root));
+  return root->count == kWidth ? kWidth : kWidth - root->count;
 }
 
-std::size_t leaves_below(unsigned level) { return std::size_t{1} << (kWidthBits * level); }
+Ref<Leaf> leaf_with(const Leaf* from, std::size_t offset, Value element) {
+  Ref<Leaf> leaf = copy_leaf(from, round_capacity(from->count));
+  leaf->items()[offset] = std::move(element);
+  return leaf;
+}
+
+Ref<const Branch> branch_with(const Branch* branch, std::size_t index, Value element) {
+  const std::size_t position = find_child(branch, index);
+  const Node* child = branch->children()[position];
+  if (branch->detail == 1) {
+    const auto* leaf = static_cast<const Leaf*>(child);
+    return with_child(branch, position, leaf_with(leaf, index, std::move(element)).get());
+  }
+  const auto* below = static_cast<const Branch*>(child);
+  return with_child(branch, position, branch_with(below, index, std::move(element)).get());
+}
 
 }  // namespace
 
@@ -83,45 +143,44 @@ Ref<Leaf> make_leaf(std::size_t capacity) {
   return Ref<Leaf>::adopt(leaf);
 }
 
-Ref<const Branch> make_branch(unsigned level, std::span<const Node* const> children) {
-  Branch* branch = allocate<Branch>(kBranch, children.size_bytes());
-  branch->detail = static_cast<std::uint8_t>(level);
-  branch->count = static_cast<std::uint16_t>(children.size());
-  for (std::size_t i = 0; i < children.size(); ++i) {
-    retain(children[i]);
-    branch->children()[i] = children[i];
+std::size_t node_size(const Node* node) {
+  std::size_t size = 0;
+  while (node->type == kBranch) {
+    const auto* branch = static_cast<const Branch*>(node);
+    if (branch->has_ends()) return size + branch->ends()[branch->count - 1];
+    size += (branch->count - std::size_t{1}) << (kWidthBits * branch->detail);
+    node = last_child(branch);
   }
-  return Ref<const Branch>::adopt(branch);
+  return size + node->count;
 }
 
-const Leaf* Vector::leaf_for(std::size_t index) const {
-  if (index >= tail_offset()) return tail.get();
+Vector::Place Vector::place_of(std::size_t index) const {
+  if (index >= tree_size) return {tail.get(), index - tree_size};
   const Node* node = root.get();
   for (unsigned level = root->detail; level > 0; --level) {
-    node = static_cast<const Branch*>(node)->children()[child_position(index >> kWidthBits, level)];
+    const auto* branch = static_cast<const Branch*>(node);
+    node = branch->children()[find_child(branch, index)];
   }
-  return static_cast<const Leaf*>(node);
+  return {static_cast<const Leaf*>(node), index};
 }
 
-const Node* Vector::node_at(std::size_t leaf_index, unsigned level) const {
-  const std::size_t tree_leaves = tail_offset() >> kWidthBits;
-  if (leaf_index + leaves_below(level) > tree_leaves || level > root->detail) return nullptr;
+const Node* Vector::node_at(std::size_t index, unsigned level) const {
+  if (index >= tree_size || level > root->detail) return nullptr;
   const Node* node = root.get();
   for (unsigned l = root->detail; l > level; --l) {
-    node = static_cast<const Branch*>(node)->children()[child_position(leaf_index, l)];
+    const auto* branch = static_cast<const Branch*>(node);
+    node = branch->children()[find_child(branch, index)];
   }
-  return node;
+  return index == 0 ? node : nullptr;
 }
 
 Vector Vector::with(std::size_t index, Value element) const {
-  const Leaf* old_leaf = leaf_for(index);
-  Ref<Leaf> leaf = copy_leaf(old_leaf, round_capacity(old_leaf->count));
-  leaf->items()[index & kMask] = std::move(element);
   Vector result = *this;
-  if (index >= tail_offset()) {
-    result.tail = Ref<const Leaf>::share(leaf.get());
+  if (index < tree_size) {
+    result.root = branch_with(root.get(), index, std::move(element));
   } else {
-    result.root = replace_leaf(root.get(), index >> kWidthBits, leaf.get());
+    Ref<Leaf> leaf = leaf_with(tail.get(), index - tree_size, std::move(element));
+    result.tail = Ref<const Leaf>::adopt(std::move(leaf).take());
   }
   return result;
 }
@@ -130,11 +189,10 @@ VectorEditor::VectorEditor(std::size_t expected) {
   if (expected > 0) tail_ = make_leaf(round_capacity(expected));
 }
 
-VectorEditor::VectorEditor(const Vector& base, std::size_t expected)
-    : size_(base.size), root_(base.root) {
-  if (!base.tail) return;
-  tail_ = copy_leaf(base.tail.get(), round_capacity(base.tail->count + expected));
-}
+VectorEditor::VectorEditor(const Vector& base)
+    : size_(base.size),
+      root_(base.root),
+      tail_(Ref<Leaf>::share(const_cast<Leaf*>(base.tail.get()))) {}
 
 // Room in the tail for one more element, or for `expected` if that many fit.
 void VectorEditor::make_room(std::size_t expected) {
@@ -143,7 +201,7 @@ void VectorEditor::make_room(std::size_t expected) {
   } else if (tail_->count == kWidth) {
     push_tail_into_tree();
     tail_ = make_leaf(kWidth);
-  } else if (tail_->count == tail_->detail) {
+  } else if (tail_->count == tail_->detail || !is_unique(tail_.get())) {
     tail_ = copy_leaf(tail_.get(), round_capacity(tail_->count + expected));
   }
 }
@@ -155,18 +213,31 @@ void VectorEditor::push_back(Value element) {
 }
 
 void VectorEditor::push_leaf(const Leaf* leaf) {
-  if (tail_) push_tail_into_tree();
-  // A full tail is never written to, so sharing it as ours is safe.
+  const std::span<const Value> elements(leaf->items(), leaf->count);
+  const std::size_t before = tail_ ? tail_->count : 0;
+  if (before > 0 && before + elements.size() <= kWidth) return append(elements);
+  if (before > 0 && before < kHalf) {
+    // Both halves are then large enough for the leaves that follow to be shared.
+    append(elements.first(kHalf - before));
+    push_tail_into_tree();
+    return append(elements.subspan(kHalf - before));
+  }
+  if (before > 0) push_tail_into_tree();
   tail_ = Ref<Leaf>::share(const_cast<Leaf*>(leaf));
   size_ += leaf->count;
 }
 
-void VectorEditor::append(const Vector& elements) {
-  for (std::size_t i = 0; i < elements.size;) {
-    const Leaf* leaf = elements.leaf_for(i);
-    const std::size_t offset = i & kMask;
-    append(std::span(leaf->items() + offset, leaf->count - offset));
-    i += leaf->count - offset;
+void VectorEditor::append(const Vector& elements, std::size_t begin, std::size_t end) {
+  while (begin < end) {
+    const auto [leaf, offset] = elements.place_of(begin);
+    const std::size_t count = std::min(leaf->count - offset, end - begin);
+    // A short list is copied: leaves stay full where that costs no more.
+    if (count == leaf->count && elements.root) {
+      push_leaf(leaf);
+    } else {
+      append(std::span(leaf->items() + offset, count));
+    }
+    begin += count;
   }
 }
 
@@ -184,8 +255,9 @@ void VectorEditor::append(std::span<const Value> elements) {
 
 // Leaves enter the tree a whole branch at a time.
 void VectorEditor::push_tail_into_tree() {
+  if (full_leaves_.empty()) full_leaves_.reserve(kWidth);
   full_leaves_.push_back(std::move(tail_));
-  if (((size_ >> kWidthBits) & kMask) == 0) flush_leaves();
+  if (full_leaves_.size() == room_for_leaves(root_.get())) flush_leaves();
 }
 
 void VectorEditor::flush_leaves() {
@@ -194,30 +266,27 @@ void VectorEditor::flush_leaves() {
   std::transform(full_leaves_.begin(), full_leaves_.end(), leaves,
                  [](const Ref<Leaf>& leaf) { return leaf.get(); });
   const std::span<const Node* const> added(leaves, full_leaves_.size());
-  // The tail, if there is one again, is not in the tree.
-  const std::size_t in_tree = (size_ - (tail_ ? tail_->count : 0)) >> kWidthBits;
-  const std::size_t leaf_index = in_tree - added.size();
-  if (!root_) {
-    root_ = make_branch(1, added);
-  } else if (leaf_index == leaves_below(root_->detail)) {
+  Ref<const Branch> root = root_ ? add_leaves(root_.get(), added) : make_branch(1, added);
+  if (!root) {
     const Ref<const Branch> path = new_path(root_->detail, added);
     const Node* children[] = {root_.get(), path.get()};
-    root_ = make_branch(root_->detail + 1U, children);
-  } else {
-    root_ = insert_leaves(root_.get(), leaf_index, added);
+    root = make_branch(root_->detail + 1U, children);
   }
+  root_ = std::move(root);
   full_leaves_.clear();
 }
 
 Vector VectorEditor::finish() && {
   flush_leaves();
-  return {size_, std::move(root_), Ref<const Leaf>::adopt(std::move(tail_).take())};
+  const std::size_t in_tail = tail_ ? tail_->count : 0;
+  return {size_, size_ - in_tail, std::move(root_),
+          Ref<const Leaf>::adopt(std::move(tail_).take())};
 }
 
 Vector vector_of(const Node* list) {
   if (!list) return {};
   if (list->type == kTreeList) return static_cast<const TreeList*>(list)->elements;
-  return {list->count, {}, Ref<const Leaf>::share(static_cast<const Leaf*>(list))};
+  return {list->count, 0, {}, Ref<const Leaf>::share(static_cast<const Leaf*>(list))};
 }
 
 Value vector_value(Kind kind, Vector elements) {

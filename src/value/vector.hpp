@@ -1,7 +1,11 @@
-// The persistent vector behind lists and large objects: a 32-way radix tree of
-// full leaves, and a tail leaf of 1 to 32 elements. A new version copies the
-// tail or one path; everything else is shared. Up to 32 elements there is no
-// tree, only the tail.
+// The persistent vector behind lists and large objects: a 32-way tree of leaves,
+// and a tail leaf of 1 to 32 elements. A new version copies the tail or one path;
+// everything else is shared. Up to 32 elements there is no tree, only the tail.
+//
+// What grows by single elements has full leaves, and an index leads to its leaf
+// by shifts alone. Lists that were joined or cut keep the leaves they came with,
+// which need only be half full; branches above such leaves know where their
+// children end (a relaxed radix tree).
 #pragma once
 
 #include <span>
@@ -12,19 +16,25 @@
 namespace clew::detail {
 
 struct Vector {
+  struct Place {
+    const Leaf* leaf;
+    std::size_t offset;
+  };
+
   std::size_t size = 0;
+  std::size_t tree_size = 0;  // without the tail
   Ref<const Branch> root;
   Ref<const Leaf> tail;
 
-  std::size_t tail_offset() const { return size == 0 ? 0 : (size - 1) & ~(kWidth - 1); }
   const Value& operator[](std::size_t index) const {
-    return leaf_for(index)->items()[index & (kWidth - 1)];
+    const Place place = place_of(index);
+    return place.leaf->items()[place.offset];
   }
-  // The leaf that holds element `index`.
-  const Leaf* leaf_for(std::size_t index) const;
-  // The node that covers leaves from `leaf_index` on at `level` (0 is a leaf),
-  // or nullptr if that reaches into the tail or past the tree's height.
-  const Node* node_at(std::size_t leaf_index, unsigned level) const;
+  // Where element `index` is.
+  Place place_of(std::size_t index) const;
+  // The node of the tree at `level` (0 is a leaf) that begins with element
+  // `index`, or nullptr if none does.
+  const Node* node_at(std::size_t index, unsigned level) const;
 
   Vector with(std::size_t index, Value element) const;
 };
@@ -35,11 +45,13 @@ class VectorEditor {
   VectorEditor() = default;
   // Starts empty, with room for the first elements.
   explicit VectorEditor(std::size_t expected);
-  explicit VectorEditor(const Vector& base, std::size_t expected = 1);
+  explicit VectorEditor(const Vector& base);
 
   void push_back(Value element);
-  void append(const Vector& elements);
-  // Adds a whole leaf of 32 without copying; only where the size is a multiple of 32.
+  void append(const Vector& elements) { append(elements, 0, elements.size); }
+  // Appends the elements from `begin` to `end`; whole leaves are shared.
+  void append(const Vector& elements, std::size_t begin, std::size_t end);
+  // Appends a leaf, as it is where that leaves no leaf of the tree less than half full.
   void push_leaf(const Leaf* leaf);
   std::size_t size() const { return size_; }
   Vector finish() &&;
@@ -53,7 +65,7 @@ class VectorEditor {
   std::size_t size_ = 0;
   Ref<const Branch> root_;
   std::vector<Ref<Leaf>> full_leaves_;  // behind what is in the tree
-  Ref<Leaf> tail_;
+  Ref<Leaf> tail_;                      // perhaps shared, and then not to be written to
 };
 
 struct TreeList : Container {
@@ -61,7 +73,8 @@ struct TreeList : Container {
 };
 
 Ref<Leaf> make_leaf(std::size_t capacity);
-Ref<const Branch> make_branch(unsigned level, std::span<const Node* const> children);
+// How many elements there are in a leaf, or below a branch.
+std::size_t node_size(const Node* node);
 
 // The elements of a list node (a Leaf or a TreeList; nullptr is empty).
 Vector vector_of(const Node* list);

@@ -2,6 +2,8 @@
 // it makes of files that others wrote.
 #include <sqlite3.h>
 
+#include <filesystem>
+
 #include <gtest/gtest.h>
 
 #include <clew/errors.hpp>
@@ -86,6 +88,53 @@ TEST_F(LangGraphFile, TheCheckpointHasPythonsKeysInPythonsOrder) {
             R"({"v":4,"ts":"2024-01-01T00:00:00+00:00","id":")" + test_id(1) +
                 R"(","channel_values":{"a":1},"channel_versions":{"a":")" + next_version("0", 0.5) +
                 R"("},"versions_seen":{},"updated_channels":null})");
+}
+
+// Everything that `from` holds of a thread, stored again by Clew.
+void store_again(SqliteSaver& from, SqliteSaver& to, const std::string& thread_id) {
+  for (const CheckpointTuple& tuple : from.list(thread_id, std::nullopt, {})) {
+    put(to, {.key = {thread_id, tuple.key.checkpoint_ns, tuple.parent_id},
+             .checkpoint = tuple.checkpoint,
+             .metadata = tuple.metadata,
+             .new_versions = tuple.checkpoint.channel_versions});
+    // One by one: what was written in one call is not known any more.
+    for (const PendingWrite& write : tuple.pending_writes) {
+      const WritesPut one{.key = tuple.key,
+                          .task_id = write.task_id,
+                          .task_path = write.task_path,
+                          .writes = {{write.channel, write.value}}};
+      to.put_writes({&one, 1});
+    }
+  }
+}
+
+TEST_F(LangGraphFile, WhatPythonWroteIsStoredAgainByteForByte) {
+  const std::string python_file = (folder_.path / "python.db").string();
+  std::filesystem::copy_file(
+      std::filesystem::path(CLEW_TEST_DATA_DIR) / "databases" / "sqlite_checkpoints.db",
+      python_file);
+  auto python = SqliteSaver::open(python_file);
+  auto saver = open(SqliteLayout::langgraph);
+  run("ATTACH '" + python_file +
+      "' AS python; DELETE FROM python.checkpoints WHERE type LIKE "
+      "'%+aes'; DELETE FROM python.writes WHERE type LIKE '%+aes';");
+  for (const ThreadInfo& thread : python->list_threads({})) {
+    store_again(*python, *saver, thread.thread_id);
+  }
+  const std::string attach = "ATTACH '" + python_file + "' AS python; ";
+  EXPECT_EQ(rows("SELECT COUNT(*) > 150 FROM checkpoints"), "1\n");
+  // One is empty, the anchor of a run that saved nothing else: LangGraph makes it
+  // elsewhere and with its keys in another order.
+  EXPECT_EQ(rows(attach + "SELECT thread_id, CAST(metadata AS TEXT) FROM (SELECT * FROM "
+                          "python.checkpoints EXCEPT SELECT * FROM main.checkpoints)"),
+            "delta-exit-long|{\"step\": -2}\n");
+  // Of a task's writes the first is stored here, and all to control channels.
+  EXPECT_EQ(rows("SELECT COUNT(*) > 150 FROM writes"), "1\n");
+  EXPECT_EQ(rows(attach + "SELECT thread_id, channel, task_path FROM (SELECT thread_id, "
+                          "checkpoint_ns, checkpoint_id, task_id, task_path, channel, type, value "
+                          "FROM main.writes EXCEPT SELECT thread_id, checkpoint_ns, checkpoint_id, "
+                          "task_id, task_path, channel, type, value FROM python.writes)"),
+            "");
 }
 
 TEST_F(LangGraphFile, AFileFromBeforeTaskPathsGetsThem) {

@@ -1,5 +1,6 @@
 // The tool must be able to fail: a vector that is wrong in one place has to be
 // reported, and what stands for refused Python values has to be what it says.
+#include <filesystem>
 #include <sstream>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "exchange.hpp"
 #include "python_expression.hpp"
 #include "random_value.hpp"
+#include "recorded_database.hpp"
 #include "vectors.hpp"
 
 namespace clew::interop {
@@ -222,6 +224,58 @@ TEST(Exchange, AnErrorIsALine) {
     errors += parse_json(line).contains("error") ? 1 : 0;
   }
   EXPECT_EQ(errors, 2U);
+}
+
+// ---- Databases
+
+Value replaced(const Value&, const Value& value) { return value; }
+
+// `root` with `value` at the place that the steps lead to.
+template <class... Steps>
+Value replaced(const Value& root, const Value& value, std::string_view key, const Steps&... steps);
+template <class... Steps>
+Value replaced(const Value& root, const Value& value, int index, const Steps&... steps) {
+  const auto position = static_cast<std::size_t>(index);
+  return root.set(position, replaced(root[position], value, steps...));
+}
+template <class... Steps>
+Value replaced(const Value& root, const Value& value, std::string_view key, const Steps&... steps) {
+  return root.set(key, replaced(root[key], value, steps...));
+}
+
+// What the tool says if `value` is expected at a place of the thread "linear".
+template <class... Steps>
+std::string report_of_database(const Value& value, const Steps&... steps) {
+  const std::filesystem::path folder = std::filesystem::path(CLEW_TEST_DATA_DIR) / "databases";
+  const Value expected = read_vectors(folder / "sqlite_checkpoints.expected.json");
+  Value thread = expected["threads"][0];
+  EXPECT_NE(thread.at(steps...), value);
+  std::ostringstream out;
+  Report report(out);
+  run_database(folder / "sqlite_checkpoints.db",
+               expected.set("threads", list({replaced(thread, value, steps...)})), report);
+  return out.str();
+}
+
+TEST(Database, EveryDifferenceIsFound) {
+  const auto is_reported = [](const std::string& report, std::string_view what) {
+    return report.starts_with("FAIL linear: ") && report.find(what) != std::string::npos;
+  };
+  const auto checkpoint = [&](std::string_view field, const Value& value) {
+    return is_reported(report_of_database(value, "checkpoints", 2, field), field);
+  };
+  EXPECT_TRUE(checkpoint("parent_checkpoint_id", nullptr));
+  EXPECT_TRUE(checkpoint("ts", "2026"));
+  EXPECT_TRUE(checkpoint("channel_versions", object()));
+  EXPECT_TRUE(checkpoint("versions_seen", object()));
+  EXPECT_TRUE(checkpoint("updated_channels", nullptr));
+  EXPECT_TRUE(checkpoint("channel_values", object({{"log", list()}})));
+  EXPECT_TRUE(checkpoint("metadata", object()));
+  EXPECT_TRUE(checkpoint("pending_writes", list()));
+  EXPECT_TRUE(is_reported(report_of_database(list(), "checkpoints"), "checkpoints"));
+  EXPECT_TRUE(is_reported(report_of_database(object(), "state_history", 1, "values"), "values"));
+  EXPECT_TRUE(
+      is_reported(report_of_database(object(), "state_history", 1, "metadata"), "metadata"));
 }
 
 }  // namespace

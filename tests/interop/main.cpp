@@ -4,6 +4,9 @@
 //   clew-interop ids FILE           ids and versions
 //   clew-interop encrypted FILE     the encrypting serializer
 //   clew-interop js FILE            what LangGraph.js writes
+//   clew-interop db FILE.db EXPECTED.json
+//       a database that LangGraph wrote: every checkpoint of every thread, and
+//       the values and metadata of its history
 //
 // Each prints one line per failing case and closes with "N passed, N failed".
 // The exit code is 0 if all passed, 1 if one failed, 2 if nothing could be run.
@@ -17,6 +20,7 @@
 // With --key both encrypt as LangGraph's EncryptedSerializer does by default.
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <string>
@@ -24,6 +28,7 @@
 #include <vector>
 
 #include "exchange.hpp"
+#include "recorded_database.hpp"
 #include "vectors.hpp"
 
 namespace clew::interop {
@@ -33,6 +38,7 @@ constexpr int kBadUsage = 2;
 
 constexpr std::string_view kUsage =
     "usage: clew-interop serde|ids|encrypted|js FILE\n"
+    "       clew-interop db FILE.db EXPECTED.json\n"
     "       clew-interop convert [--key HEX]\n"
     "       clew-interop random --seed S --count N [--key HEX]\n";
 
@@ -54,13 +60,27 @@ constexpr VectorCommand kVectorCommands[] = {
     {"js", "js-serde/", run_js},
 };
 
-int run_vectors(const VectorCommand& command, const std::string& file) {
+Value read_vectors_of(std::string_view command, std::string_view wanted, const std::string& file) {
   const Value vectors = read_vectors(file);
   const std::string_view format = vectors["format"].as_string();
-  if (!format.starts_with(command.format)) {
-    throw Error(file + " has the format '" + std::string(format) + "'; '" +
-                std::string(command.name) + "' reads '" + std::string(command.format) + "1'");
+  if (!format.starts_with(wanted)) {
+    throw Error(file + " has the format '" + std::string(format) + "'; '" + std::string(command) +
+                "' reads '" + std::string(wanted) + "1'");
   }
+  return vectors;
+}
+
+int check_database(const std::string& file, const std::string& expected_file) {
+  const Value expected = read_vectors_of("db", "checkpoint-db-expected/", expected_file);
+  if (expected["kind"] != Value("sqlite")) throw Error(expected_file + " is not about SQLite");
+  if (!std::filesystem::exists(file)) throw Error("there is no " + file);
+  Report report(std::cout);
+  run_database(file, expected, report);
+  return report.finish() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int run_vectors(const VectorCommand& command, const std::string& file) {
+  const Value vectors = read_vectors_of(command.name, command.format, file);
   Report report(std::cout);
   command.run(vectors, report);
   return report.finish() ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -102,6 +122,10 @@ int run(const std::vector<std::string>& arguments) {
     if (name != command.name) continue;
     if (arguments.size() != 2) throw UsageError("'" + name + "' takes one file");
     return run_vectors(command, arguments[1]);
+  }
+  if (name == "db") {
+    if (arguments.size() != 3) throw UsageError("'db' takes a database and what it must show");
+    return check_database(arguments[1], arguments[2]);
   }
   if (name == "convert") {
     const Options options(arguments, {"--key"});

@@ -32,7 +32,8 @@ PUBLIC_HEADERS = {
               "fields", "json", "messages", "msgpack", "nlohmann", "python_types", "reducers", "state",
               "time", "types", "uuid", "value"],
     "serde": ["cipher", "dialect", "encrypted", "serde"],
-    "checkpoint": ["checkpointer", "ids", "memory_saver", "sqlite_saver"],
+    "checkpoint": ["checkpointer", "ids", "memory_saver", "sqlite_saver",
+                   "thread_care"],
     "channels": ["channels"],
     "store": ["store"],
     "pregel": ["cache", "compiled_graph", "config", "drawing", "functional", "graph", "runtime",
@@ -46,7 +47,7 @@ BACKENDS = ["memory", "sqlite", "postgres", "mysql", "redis", "mongodb"]
 LIBRARIES = {
     "boost/": ["src/server/http*"],
     "curl/": ["src/*/http_client*"],
-    "sqlite3": ["src/*/sqlite/*", "tests/*"],
+    "sqlite3": ["src/*/sqlite/*", "tests/*", "bench/*"],
     "libpq": ["src/*/postgres/*"],
     "mysql": ["src/*/mysql/*"],
     "mariadb": ["src/*/mysql/*"],

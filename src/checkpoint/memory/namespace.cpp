@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "checkpoint/metadata_filter.hpp"
+#include "checkpoint/thread_query.hpp"
 
 namespace clew::memory {
 
@@ -66,45 +66,49 @@ void Namespace::put_writes(const WritesPut& put) {
 std::optional<CheckpointTuple> Namespace::get(const CheckpointKey& key) {
   const auto entry = records_.find(key.checkpoint_id.empty() ? head() : key.checkpoint_id);
   if (entry == records_.end() || !entry->second.is_stored) return std::nullopt;
-  return tuple(key, entry->first, entry->second);
+  std::optional<CheckpointTuple> found(std::in_place);
+  fill(*found, key, entry->first, entry->second);
+  return found;
 }
 
 void Namespace::list(const CheckpointKey& place, const ListOptions& options,
                      std::vector<CheckpointTuple>& found) {
   auto oldest_excluded =
       options.before.empty() ? records_.end() : records_.lower_bound(options.before);
+  if (options.limit) found.reserve(std::min(*options.limit, found.size() + records_.size()));
   for (auto entry = std::make_reverse_iterator(oldest_excluded); entry != records_.rend();
        ++entry) {
     if (options.limit && found.size() >= *options.limit) return;
     auto& [id, record] = *entry;
     if (!record.is_stored) continue;
     if (!internal::matches_metadata(record.metadata, options.filter)) continue;
-    found.push_back(tuple(place, id, record));
+    fill(found.emplace_back(), place, id, record);
   }
 }
 
-CheckpointTuple Namespace::tuple(const CheckpointKey& place, const std::string& id,
-                                 Record& record) {
+void Namespace::fill(CheckpointTuple& tuple, const CheckpointKey& place, const std::string& id,
+                     Record& record) {
   if (!record.is_resolved) resolve(record);
-  return {
-      .key = {place.thread_id, place.checkpoint_ns, id},
-      .checkpoint = {.v = record.v,
-                     .id = id,
-                     .ts = record.ts,
-                     .channel_values = record.values,
-                     .channel_versions = record.channel_versions,
-                     .versions_seen = record.versions_seen,
-                     .updated_channels = record.updated_channels},
-      .metadata = record.metadata,
-      .parent_id = record.parent_id,
-      .pending_writes = record.writes.list(),
-  };
+  tuple.key.thread_id = place.thread_id;
+  tuple.key.checkpoint_ns = place.checkpoint_ns;
+  tuple.key.checkpoint_id = id;
+  tuple.checkpoint.v = record.v;
+  tuple.checkpoint.id = id;
+  tuple.checkpoint.ts = record.ts;
+  tuple.checkpoint.channel_values = record.values;
+  tuple.checkpoint.channel_versions = record.channel_versions;
+  tuple.checkpoint.versions_seen = record.versions_seen;
+  tuple.checkpoint.updated_channels = record.updated_channels;
+  tuple.metadata = record.metadata;
+  tuple.parent_id = record.parent_id;
+  tuple.pending_writes = record.writes.list();
 }
 
 // Finds all values of the checkpoint, after which the record holds them itself.
 // If put() was given exactly those, that object is shared.
 void Namespace::resolve(Record& record) const {
   std::vector<std::pair<std::string_view, const Value*>> found;
+  found.reserve(record.channel_versions.size());
   Value known = record.channel_versions;
   bool is_as_given = record.values.is_object();
   for (auto [channel, version] : record.channel_versions.items()) {
@@ -204,5 +208,10 @@ const Record* Namespace::find(std::string_view checkpoint_id) const {
 }
 
 const Record* Namespace::newest() const { return find(head()); }
+
+Record* Namespace::newest() {
+  const auto entry = records_.find(head());
+  return entry == records_.end() ? nullptr : &entry->second;
+}
 
 }  // namespace clew::memory

@@ -113,6 +113,7 @@ class Namespace {
 
   const Record* find(std::string_view checkpoint_id) const;
   const Record* newest() const;
+  Record* newest();
   std::size_t checkpoint_count() const;
   ThreadSize size();
 
@@ -123,7 +124,9 @@ class Namespace {
                                               const Value& version) const;
   const Value* stored_value(const Record& record, std::string_view channel) const;
   void resolve(Record& record) const;
-  CheckpointTuple tuple(const CheckpointKey& place, const std::string& id, Record& record);
+  // Writes what is stored of a checkpoint into an empty tuple.
+  void fill(CheckpointTuple& tuple, const CheckpointKey& place, const std::string& id,
+            Record& record);
 
   internal::Retention retention() const;
   void retain(const internal::Retention::Ids& kept);

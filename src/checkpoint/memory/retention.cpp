@@ -67,7 +67,8 @@ Retention Namespace::retention() const {
   std::vector<CheckpointFacts> facts;
   for (const auto& [id, record] : records_) {
     if (!record.is_stored) continue;
-    facts.push_back({id, record.parent_id, record.v, record.metadata, record.channel_versions});
+    facts.push_back(
+        {id, record.parent_id, record.v, record.ts, record.metadata, record.channel_versions});
   }
   return Retention(std::move(facts), [this](std::string_view id, std::string_view channel) {
     const Value* value = stored_value(*find(id), channel);

@@ -7,8 +7,8 @@
 #include <clew/memory_saver.hpp>
 
 #include "checkpoint/memory/namespace.hpp"
-#include "checkpoint/metadata_filter.hpp"
 #include "checkpoint/thread_conflict.hpp"
+#include "checkpoint/thread_query.hpp"
 
 namespace clew {
 
@@ -70,10 +70,11 @@ ThreadInfo describe(const std::string& thread_id, Thread& thread) {
   info.thread_id = thread_id;
   info.checkpoints = thread.checkpoint_count();
   memory::Namespace* root = thread.find("");
-  if (const memory::Record* newest = root ? root->newest() : nullptr) {
+  if (memory::Record* newest = root ? root->newest() : nullptr) {
     info.checkpoint_id = root->head();
     info.updated_at = newest->ts;
     info.metadata = newest->metadata;
+    info.status = internal::status_of(newest->writes.list());
   }
   return info;
 }
@@ -237,7 +238,7 @@ std::vector<ThreadInfo> InMemorySaver::list_threads(const ThreadQuery& query) {
     Thread* thread = shard.find(id);
     if (!thread) continue;
     ThreadInfo info = describe(id, *thread);
-    if (info.checkpoints > 0 && internal::matches_metadata(info.metadata, query.filter)) {
+    if (info.checkpoints > 0 && internal::matches(info, query)) {
       found.push_back(std::move(info));
     }
   }

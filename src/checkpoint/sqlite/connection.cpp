@@ -1,5 +1,7 @@
 #include "checkpoint/sqlite/connection.hpp"
 
+#include <memory>
+
 #include <clew/errors.hpp>
 
 namespace clew::sqlite {
@@ -86,6 +88,112 @@ bool Connection::try_execute(const std::string& sql) {
   if ((code & 0xFF) == SQLITE_BUSY) return false;
   if (code != SQLITE_OK) fail(database_, code);
   return true;
+}
+
+namespace {
+
+struct Finalize {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+
+void bind_value(sqlite3_stmt* statement, int position, const Value& value) {
+  switch (value.kind()) {
+    case Kind::null: return check(statement, sqlite3_bind_null(statement, position));
+    case Kind::boolean:
+      return check(statement, sqlite3_bind_int(statement, position, value.as_bool()));
+    case Kind::integer:
+      return check(statement, sqlite3_bind_int64(statement, position, value.as_int()));
+    case Kind::floating:
+      return check(statement, sqlite3_bind_double(statement, position, value.as_double()));
+    case Kind::string: {
+      const std::string_view text = value.as_string();
+      return check(statement, sqlite3_bind_text64(statement, position, text.data(), text.size(),
+                                                  SQLITE_TRANSIENT, SQLITE_UTF8));
+    }
+    case Kind::bytes: {
+      const std::string_view bytes = value.as_bytes();
+      return check(statement, sqlite3_bind_blob64(statement, position, bytes.data(), bytes.size(),
+                                                  SQLITE_TRANSIENT));
+    }
+    default: throw ValueError("SQL takes no " + value.type_name() + " as a parameter");
+  }
+}
+
+Value column_value(sqlite3_stmt* statement, int column) {
+  const auto bytes = [&] {
+    const void* data = sqlite3_column_blob(statement, column);
+    return std::string_view(static_cast<const char*>(data),
+                            static_cast<std::size_t>(sqlite3_column_bytes(statement, column)));
+  };
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER: return Value(std::int64_t{sqlite3_column_int64(statement, column)});
+    case SQLITE_FLOAT: return Value(sqlite3_column_double(statement, column));
+    case SQLITE_TEXT: return Value(bytes());
+    case SQLITE_BLOB: return Value::bytes(bytes());
+    default: return {};
+  }
+}
+
+void set_result(sqlite3_context* context, const Value& result) {
+  if (result.is_string()) {
+    const std::string_view text = result.as_string();
+    sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  } else if (result.is_bytes()) {
+    const std::string_view bytes = result.as_bytes();
+    sqlite3_result_blob64(context, bytes.data(), bytes.size(), SQLITE_TRANSIENT);
+  } else {
+    sqlite3_result_null(context);
+  }
+}
+
+// SQLite's callback: what is thrown becomes the error of the SELECT.
+void call_function(sqlite3_context* context, int count, sqlite3_value** arguments) {
+  try {
+    std::vector<std::string> texts;
+    for (int i = 0; i < count; ++i) {
+      const void* data = sqlite3_value_blob(arguments[i]);
+      texts.emplace_back(static_cast<const char*>(data ? data : ""),
+                         static_cast<std::size_t>(sqlite3_value_bytes(arguments[i])));
+    }
+    const auto& function = *static_cast<Connection::Function*>(sqlite3_user_data(context));
+    set_result(context, function(texts));
+  } catch (const std::exception& error) {
+    sqlite3_result_error(context, error.what(), -1);
+  }
+}
+
+}  // namespace
+
+Value Connection::select(const std::string& sql, const Value& parameters) {
+  sqlite3_stmt* made = nullptr;
+  const int code =
+      sqlite3_prepare_v2(database_, sql.data(), static_cast<int>(sql.size()), &made, nullptr);
+  const std::unique_ptr<sqlite3_stmt, Finalize> statement(made);
+  if (code != SQLITE_OK) fail(database_, code);
+  if (!made) throw ValueError("there is no SQL statement");
+  if (!sqlite3_stmt_readonly(made)) throw ValueError("the SQL statement would change the file");
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    bind_value(made, static_cast<int>(i) + 1, parameters[i]);
+  }
+  ListBuilder rows;
+  int step = SQLITE_ROW;
+  while ((step = sqlite3_step(made)) == SQLITE_ROW) {
+    ObjectBuilder row;
+    for (int column = 0; column < sqlite3_column_count(made); ++column) {
+      row.set(sqlite3_column_name(made, column), column_value(made, column));
+    }
+    rows.push_back(std::move(row).build());
+  }
+  if (step != SQLITE_DONE) fail(database_, step);
+  return std::move(rows).build();
+}
+
+void Connection::add_function(const char* name, int arguments, Function function) {
+  const auto destroy = [](void* owned) { delete static_cast<Function*>(owned); };
+  const int code = sqlite3_create_function_v2(database_, name, arguments, SQLITE_UTF8,
+                                              new Function(std::move(function)), call_function,
+                                              nullptr, nullptr, destroy);
+  if (code != SQLITE_OK) fail(database_, code);
 }
 
 bool Connection::in_transaction() const { return sqlite3_get_autocommit(database_) == 0; }

@@ -14,11 +14,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include <clew/value.hpp>
 
 namespace clew::sqlite {
 
@@ -70,6 +73,13 @@ class Connection {
     (bind(statement, ++position, arguments), ...);
     return Rows(statement);
   }
+
+  // The rows of any SELECT, each an object by column.
+  Value select(const std::string& sql, const Value& parameters);
+
+  // A function for SQL: of these arguments' texts, a text or bytes, or null.
+  using Function = std::function<Value(const std::vector<std::string>& arguments)>;
+  void add_function(const char* name, int arguments, Function function);
 
   // Several statements without arguments or results, not kept.
   void execute(const std::string& sql);

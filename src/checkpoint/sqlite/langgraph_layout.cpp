@@ -5,9 +5,9 @@
 
 #include <clew/json.hpp>
 
-#include "checkpoint/metadata_filter.hpp"
 #include "checkpoint/sqlite/langgraph_rows.hpp"
 #include "checkpoint/thread_conflict.hpp"
+#include "checkpoint/thread_query.hpp"
 
 namespace clew::sqlite {
 

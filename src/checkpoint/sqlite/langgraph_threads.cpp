@@ -2,10 +2,10 @@
 #include <set>
 #include <unordered_map>
 
-#include "checkpoint/metadata_filter.hpp"
 #include "checkpoint/sqlite/langgraph_layout.hpp"
 #include "checkpoint/sqlite/langgraph_rows.hpp"
 #include "checkpoint/thread_conflict.hpp"
+#include "checkpoint/thread_query.hpp"
 
 namespace clew::sqlite {
 
@@ -63,7 +63,7 @@ Retention LangGraphLayout::retention(Connection& connection, const CheckpointKey
     }
     snapshots.emplace(rows.text(0), std::move(held).build());
     facts.push_back({std::string(rows.text(0)), std::string(rows.text(1)), checkpoint.v,
-                     parse_metadata(rows.text(4)), checkpoint.channel_versions});
+                     checkpoint.ts, parse_metadata(rows.text(4)), checkpoint.channel_versions});
   }
   return Retention(std::move(facts), [snapshots = std::move(snapshots)](std::string_view id,
                                                                         std::string_view channel) {
@@ -137,6 +137,8 @@ ThreadInfo LangGraphLayout::describe(Connection& connection, std::string_view th
     info.checkpoint_id = row.text(0);
     info.updated_at = load_checkpoint(row.text(0), row.text(1), row.text(2)).ts;
     info.metadata = parse_metadata(row.text(3));
+    info.status =
+        internal::status_of(load_writes(connection, {info.thread_id, "", info.checkpoint_id}));
   }
   return info;
 }
@@ -150,7 +152,7 @@ std::vector<ThreadInfo> LangGraphLayout::list_threads(Connection& connection,
       query.after);
   while ((!query.limit || found.size() < *query.limit) && rows.next()) {
     ThreadInfo info = describe(connection, rows.text(0), static_cast<std::size_t>(rows.integer(1)));
-    if (internal::matches_metadata(info.metadata, query.filter)) found.push_back(std::move(info));
+    if (internal::matches(info, query)) found.push_back(std::move(info));
   }
   return found;
 }

@@ -7,14 +7,6 @@
 namespace clew::sqlite {
 namespace {
 
-std::vector<std::string> namespaces_of(Connection& connection, std::string_view thread_id) {
-  std::vector<std::string> namespaces;
-  Rows rows = connection.query("SELECT DISTINCT checkpoint_ns FROM checkpoints WHERE thread_id = ?",
-                               thread_id);
-  while (rows.next()) namespaces.emplace_back(rows.text(0));
-  return namespaces;
-}
-
 bool has_checkpoint(Connection& connection, const CheckpointKey& key) {
   return connection
       .value(
@@ -25,6 +17,17 @@ bool has_checkpoint(Connection& connection, const CheckpointKey& key) {
 }
 
 }  // namespace
+
+std::vector<std::string> namespaces_of(Connection& connection, std::string_view thread_id) {
+  std::vector<std::string> names;
+  for (Rows rows = connection.query("SELECT checkpoint_ns FROM checkpoints WHERE thread_id = ?"
+                                    " GROUP BY checkpoint_ns ORDER BY min(checkpoint_id)",
+                                    thread_id);
+       rows.next();) {
+    names.emplace_back(rows.text(0));
+  }
+  return names;
+}
 
 void Layout::prune(Connection& connection, const std::string& thread_id,
                    const PruneOptions& options) {
@@ -37,19 +40,25 @@ void Layout::prune(Connection& connection, const std::string& thread_id,
         internal::calling_root(ns, newest_metadata(connection, {thread_id, ns}));
     if (has_checkpoint(connection, {thread_id, "", caller})) calls.emplace(ns, caller);
   }
+  prune_namespace(connection, {thread_id, ""}, options);
   for (const std::string& ns : namespaces) {
-    const CheckpointKey place{thread_id, ns};
-    const internal::Retention all = retention(connection, place);
-    const auto is_open = [&](std::string_view id) {
-      return has_open_interrupt(connection, {thread_id, ns, std::string(id)});
-    };
-    retain(connection, place, all, all.after_prune(options, is_open));
-  }
-  for (const auto& [ns, caller] : calls) {
-    if (has_checkpoint(connection, {thread_id, "", caller})) continue;
-    delete_namespace(connection, {thread_id, ns});
+    const auto call = calls.find(ns);
+    if (call != calls.end() && !has_checkpoint(connection, {thread_id, "", call->second})) {
+      delete_namespace(connection, {thread_id, ns});
+    } else if (!ns.empty()) {
+      prune_namespace(connection, {thread_id, ns}, options);
+    }
   }
   recount(connection, thread_id);
+}
+
+void Layout::prune_namespace(Connection& connection, const CheckpointKey& place,
+                             const PruneOptions& options) {
+  const internal::Retention all = retention(connection, place);
+  const auto is_open = [&](std::string_view id) {
+    return has_open_interrupt(connection, {place.thread_id, place.checkpoint_ns, std::string(id)});
+  };
+  retain(connection, place, all, all.after_prune(options, is_open));
 }
 
 void Layout::delete_for_runs(Connection& connection, std::span<const std::string> run_ids) {

@@ -53,6 +53,14 @@ class Layout {
                                                const ThreadQuery& query) = 0;
   virtual ThreadSize thread_size(Connection& connection, std::string_view thread_id) = 0;
 
+  virtual BlobRecovery recover_blobs(Connection&, const std::string& /*thread_id*/,
+                                     const RecoverOptions&) {
+    return {};
+  }
+
+  // Gives a connection what SQL cannot say itself.
+  virtual void add_functions(Connection&) const {}
+
   virtual bool stores_all_values() const = 0;
 
  protected:
@@ -68,7 +76,14 @@ class Layout {
   virtual void delete_namespace(Connection& connection, const CheckpointKey& place) = 0;
   // Afterwards, for layouts that keep counts of a thread.
   virtual void recount(Connection&, std::string_view /*thread_id*/) {}
+
+ private:
+  void prune_namespace(Connection& connection, const CheckpointKey& place,
+                       const PruneOptions& options);
 };
+
+// In the order in which they appeared.
+std::vector<std::string> namespaces_of(Connection& connection, std::string_view thread_id);
 
 std::unique_ptr<Layout> make_native_layout(Database& database,
                                            std::shared_ptr<const Serializer> serializer);

@@ -3,7 +3,8 @@
 // docs/format/sqlite.md describes it.
 //
 // native_schema.cpp makes the tables, native_write.cpp and native_read.cpp store
-// and load checkpoints, native_threads.cpp has what concerns whole threads.
+// and load checkpoints, native_threads.cpp has what concerns whole threads,
+// native_recovery.cpp makes lost values again, native_functions.cpp serves SQL.
 #pragma once
 
 #include <functional>
@@ -36,10 +37,15 @@ class NativeLayout final : public Layout {
   std::vector<ThreadInfo> list_threads(Connection& connection, const ThreadQuery& query) override;
   ThreadSize thread_size(Connection& connection, std::string_view thread_id) override;
 
+  BlobRecovery recover_blobs(Connection& connection, const std::string& thread_id,
+                             const RecoverOptions& options) override;
+  void add_functions(Connection& connection) const override;
+
   bool stores_all_values() const override { return false; }
 
  private:
   // native_write.cpp
+  struct Counts;
   struct Version;
   struct PreparedPut;
   struct PreparedWrites;
@@ -71,6 +77,13 @@ inline constexpr std::string_view kJsonType = "json";    // metadata that SQL ca
 // What the column checkpoint_ns_hash says of a namespace: its MD5, in hexadecimal.
 std::string hash_of(std::string_view checkpoint_ns);
 
+// Times as they stand in columns: "2026-11-15 21:02:24.958852", UTC.
+std::string table_time_now();
+
+// Channels that only say which node runs next change with every step. They are
+// stored with the checkpoint, as its "triggers", and have no blobs.
+bool is_trigger(std::string_view channel);
+
 // Versions as they stand in columns: texts, also if another program counts in numbers.
 Value version_text(const Value& version);
 
@@ -93,6 +106,8 @@ class NativeReader {
   // The checkpoint with the chains it stands in.
   Lineage lineage(const std::string& checkpoint_id);
 
+  std::vector<PendingWrite> writes(std::string_view checkpoint_id);
+
   // Empty if it is not stored, or if the channel holds nothing.
   const VersionChain& checkpoint(std::string_view checkpoint_id);
   const VersionChain& value(std::string_view channel, const Value& version);
@@ -108,8 +123,7 @@ class NativeReader {
 
   CheckpointTuple tuple(std::string id, std::string parent_id, Value metadata,
                         const VersionCache::Known* known);
-  Value channel_values(const Value& channel_versions);
-  std::vector<PendingWrite> writes(std::string_view checkpoint_id);
+  Value channel_values(const Value& checkpoint);
   template <class... Arguments>
   std::optional<Row> find_row(std::string_view sql, const Arguments&... arguments);
   const VersionChain& load(Chains& known, const Value& version, const FindRow& find);

@@ -3,24 +3,12 @@
 #include <clew/error.hpp>
 #include <clew/json.hpp>
 
-#include "checkpoint/metadata_filter.hpp"
 #include "checkpoint/sqlite/native_layout.hpp"
 #include "checkpoint/sqlite/value_patch.hpp"
+#include "checkpoint/thread_query.hpp"
 
 namespace clew::sqlite {
 namespace {
-
-std::vector<std::string> namespaces_of(Connection& connection, std::string_view thread_id) {
-  std::vector<std::string> names;
-  // By their first row: in the order in which they appeared.
-  for (Rows rows = connection.query("SELECT checkpoint_ns FROM checkpoints WHERE thread_id = ?"
-                                    " GROUP BY checkpoint_ns ORDER BY min(rowid)",
-                                    thread_id);
-       rows.next();) {
-    names.emplace_back(rows.text(0));
-  }
-  return names;
-}
 
 Checkpoint checkpoint_from(std::string id, const Value& map) {
   Checkpoint checkpoint;
@@ -117,18 +105,23 @@ CheckpointTuple NativeReader::tuple(std::string id, std::string parent_id, Value
                                     const VersionCache::Known* known) {
   CheckpointTuple tuple;
   tuple.key = {thread_id_, checkpoint_ns_, id};
-  tuple.checkpoint = checkpoint_from(id, known ? known->checkpoint : checkpoint(id).value());
-  tuple.checkpoint.channel_values =
-      known ? known->channel_values : channel_values(tuple.checkpoint.channel_versions);
+  const Value map = known ? known->checkpoint : checkpoint(id).value();
+  tuple.checkpoint = checkpoint_from(id, map);
+  tuple.checkpoint.channel_values = known ? known->channel_values : channel_values(map);
   tuple.metadata = std::move(metadata);
   tuple.parent_id = std::move(parent_id);
   tuple.pending_writes = writes(id);
   return tuple;
 }
 
-Value NativeReader::channel_values(const Value& channel_versions) {
+Value NativeReader::channel_values(const Value& checkpoint) {
   ObjectBuilder values;
-  for (auto [channel, version] : channel_versions.items()) {
+  for (auto [channel, version] : checkpoint["channel_versions"].items()) {
+    if (is_trigger(channel)) {
+      const Value* trigger = checkpoint["triggers"].find(channel);
+      if (trigger) values.set(channel, *trigger);
+      continue;
+    }
     const VersionChain& chain = value(channel, version);
     if (!chain.empty()) values.set(channel, chain.value());
   }
@@ -222,6 +215,7 @@ Lineage NativeReader::lineage(const std::string& checkpoint_id) {
   if (lineage.checkpoint.empty()) return lineage;
   const Value versions = lineage.checkpoint.value()["channel_versions"];
   for (auto [channel, version] : versions.items()) {
+    if (is_trigger(channel)) continue;
     const VersionChain& chain = value(channel, version);
     if (!chain.empty()) lineage.channels.emplace(channel, chain);
   }

@@ -23,8 +23,8 @@ CREATE TABLE IF NOT EXISTS checkpoints (
   checkpoint BLOB NOT NULL,
   metadata_type TEXT NOT NULL,
   metadata BLOB NOT NULL,
-  gmt_create TEXT NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')),
-  gmt_modified TEXT NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')));
+  gmt_create TEXT NOT NULL,
+  gmt_modified TEXT NOT NULL);
 CREATE UNIQUE INDEX IF NOT EXISTS checkpoints_key
   ON checkpoints (thread_id, checkpoint_ns, checkpoint_id);
 
@@ -53,7 +53,7 @@ CREATE TABLE IF NOT EXISTS checkpoint_writes (
   channel TEXT NOT NULL,
   type TEXT NOT NULL,
   blob_data BLOB,
-  gmt_create TEXT NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')));
+  gmt_create TEXT NOT NULL);
 CREATE UNIQUE INDEX IF NOT EXISTS checkpoint_writes_key
   ON checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx);
 
@@ -67,8 +67,8 @@ CREATE TABLE IF NOT EXISTS threads (
   updated_at TEXT NOT NULL DEFAULT '',
   metadata_type TEXT NOT NULL DEFAULT 'null',
   metadata BLOB NOT NULL DEFAULT x'',
-  gmt_create TEXT NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')),
-  gmt_modified TEXT NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now'))
+  gmt_create TEXT NOT NULL,
+  gmt_modified TEXT NOT NULL
 ) WITHOUT ROWID;
 )";
 

@@ -2,10 +2,10 @@
 #include <map>
 #include <set>
 
-#include "checkpoint/metadata_filter.hpp"
 #include "checkpoint/sqlite/native_layout.hpp"
 #include "checkpoint/sqlite/value_patch.hpp"
 #include "checkpoint/thread_conflict.hpp"
+#include "checkpoint/thread_query.hpp"
 
 namespace clew::sqlite {
 namespace {
@@ -33,14 +33,16 @@ void NativeLayout::copy_thread(Connection& connection, std::string_view source,
   constexpr std::string_view kExists = "SELECT 1 FROM threads WHERE thread_id = ?";
   if (!connection.value(kExists, source)) return;
   if (connection.value(kExists, target)) internal::refuse_copy(source, target);
+  const std::string now = table_time_now();
   connection.run(
       "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_ns_hash, checkpoint_id,"
       " parent_checkpoint_id, base_checkpoint_id, place, replaced, type, checkpoint,"
-      " metadata_type, metadata, gmt_create) SELECT ?, checkpoint_ns, checkpoint_ns_hash,"
+      " metadata_type, metadata, gmt_create, gmt_modified) SELECT ?1, checkpoint_ns, "
+      "checkpoint_ns_hash,"
       " checkpoint_id, parent_checkpoint_id, base_checkpoint_id, place, replaced, type,"
-      " checkpoint, metadata_type, metadata, gmt_create FROM checkpoints WHERE thread_id = ?"
-      " ORDER BY rowid",
-      target, source);
+      " checkpoint, metadata_type, metadata, gmt_create, ?3 FROM checkpoints"
+      " WHERE thread_id = ?2",
+      target, source, now);
   connection.run(
       "INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, checkpoint_ns_hash, channel,"
       " version, base_version, place, type, blob_data) SELECT ?, checkpoint_ns,"
@@ -56,9 +58,11 @@ void NativeLayout::copy_thread(Connection& connection, std::string_view source,
       target, source);
   connection.run(
       "INSERT INTO threads (thread_id, checkpoints, writes, bytes, status, checkpoint_id,"
-      " updated_at, metadata_type, metadata) SELECT ?, checkpoints, writes, bytes, status,"
-      " checkpoint_id, updated_at, metadata_type, metadata FROM threads WHERE thread_id = ?",
-      target, source);
+      " updated_at, metadata_type, metadata, gmt_create, gmt_modified) SELECT ?1, checkpoints,"
+      " writes, bytes, status,"
+      " checkpoint_id, updated_at, metadata_type, metadata, gmt_create, ?3 FROM threads"
+      " WHERE thread_id = ?2",
+      target, source, now);
 }
 
 // Removing ------------------------------------------------------------------------
@@ -73,13 +77,16 @@ Retention NativeLayout::retention(Connection& connection, const CheckpointKey& p
            place.thread_id, place.checkpoint_ns);
        rows.next();) {
     const Value& map = reader->checkpoint(rows.text(0)).value();
-    facts.push_back(
-        {std::string(rows.text(0)), std::string(rows.text(1)), static_cast<int>(map["v"].as_int()),
-         decode_metadata(*serializer_, rows.text(2), rows.text(3)), map["channel_versions"]});
+    facts.push_back({std::string(rows.text(0)), std::string(rows.text(1)),
+                     static_cast<int>(map["v"].as_int()), map.get<std::string>("ts"),
+                     decode_metadata(*serializer_, rows.text(2), rows.text(3)),
+                     map["channel_versions"]});
   }
   const auto stored = [reader](std::string_view id, std::string_view channel) {
-    const Value versions = reader->checkpoint(id).value()["channel_versions"];
-    const VersionChain& chain = reader->value(channel, versions[channel]);
+    const Value map = reader->checkpoint(id).value();
+    if (const Value* trigger = map["triggers"].find(channel))
+      return internal::stored_form(*trigger);
+    const VersionChain& chain = reader->value(channel, map["channel_versions"][channel]);
     return chain.empty() ? StoredValue::none : internal::stored_form(chain.value());
   };
   return Retention(std::move(facts), stored);
@@ -278,9 +285,11 @@ void NativeLayout::recount(Connection& connection, std::string_view thread_id) {
   const std::string ts = checkpoint.empty() ? "" : checkpoint.value().get<std::string>("ts");
   connection.run(
       "UPDATE threads SET checkpoints = ?2, writes = ?3, bytes = ?4, checkpoint_id = ?5,"
-      " updated_at = ?6, gmt_modified = strftime('%Y-%m-%d %H:%M:%f', 'now') WHERE thread_id = ?1",
+      " updated_at = ?6, status = ?7, gmt_modified = ?8 WHERE "
+      "thread_id = ?1",
       thread_id, static_cast<std::int64_t>(size.checkpoints),
-      static_cast<std::int64_t>(size.writes), static_cast<std::int64_t>(size.bytes), newest, ts);
+      static_cast<std::int64_t>(size.writes), static_cast<std::int64_t>(size.bytes), newest, ts,
+      Value(internal::status_of(reader.writes(newest))).as_string(), table_time_now());
   connection.run(
       "UPDATE threads SET (metadata_type, metadata) = (SELECT metadata_type, metadata"
       " FROM checkpoints WHERE thread_id = ?1 AND checkpoint_ns = '' AND checkpoint_id = ?2)"
@@ -294,8 +303,9 @@ std::vector<ThreadInfo> NativeLayout::list_threads(Connection& connection,
                                                    const ThreadQuery& query) {
   std::vector<ThreadInfo> found;
   Rows rows = connection.query(
-      "SELECT thread_id, checkpoints, checkpoint_id, updated_at, metadata_type, metadata"
-      " FROM threads WHERE (?1 = '' OR thread_id > ?1) AND checkpoints > 0 ORDER BY thread_id",
+      "SELECT thread_id, checkpoints, checkpoint_id, updated_at, metadata_type, metadata,"
+      " status FROM threads WHERE (?1 = '' OR thread_id > ?1) AND checkpoints > 0 ORDER BY "
+      "thread_id",
       query.after);
   while ((!query.limit || found.size() < *query.limit) && rows.next()) {
     ThreadInfo info;
@@ -304,7 +314,8 @@ std::vector<ThreadInfo> NativeLayout::list_threads(Connection& connection,
     info.checkpoint_id = rows.text(2);
     info.updated_at = rows.text(3);
     info.metadata = decode_metadata(*serializer_, rows.text(4), rows.text(5));
-    if (internal::matches_metadata(info.metadata, query.filter)) found.push_back(std::move(info));
+    info.status = Value(rows.text(6)).get<ThreadStatus>();
+    if (internal::matches(info, query)) found.push_back(std::move(info));
   }
   return found;
 }

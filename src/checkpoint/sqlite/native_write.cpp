@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <openssl/evp.h>
 
 #include <clew/errors.hpp>
 #include <clew/json.hpp>
+#include <clew/time.hpp>
 
 #include "checkpoint/sqlite/native_layout.hpp"
 #include "checkpoint/thread_conflict.hpp"
@@ -27,12 +29,45 @@ std::string table_time(std::string ts) {
   return ts;
 }
 
-Value checkpoint_map(const Checkpoint& checkpoint) {
-  return object({{"v", checkpoint.v},
-                 {"ts", checkpoint.ts},
-                 {"channel_versions", checkpoint.channel_versions},
-                 {"versions_seen", checkpoint.versions_seen},
-                 {"updated_channels", checkpoint.updated_channels}});
+// The triggers that hold something: those of the put, and of the checkpoint
+// before those that it did not change.
+Value triggers_of(const CheckpointPut& put, const Value& parent) {
+  Value triggers = parent["triggers"].is_object() ? parent["triggers"] : object();
+  for (auto [channel, before] : parent["triggers"].items()) {
+    const Value& version = put.checkpoint.channel_versions[channel];
+    if (version != parent["channel_versions"][channel]) triggers = triggers.erase(channel);
+  }
+  for (auto [channel, value] : put.checkpoint.channel_values.items()) {
+    if (is_trigger(channel)) triggers = triggers.set(channel, value);
+  }
+  return triggers;
+}
+
+Value checkpoint_map(const CheckpointPut& put, const Value& parent) {
+  return object({{"v", put.checkpoint.v},
+                 {"ts", put.checkpoint.ts},
+                 {"channel_versions", put.checkpoint.channel_versions},
+                 {"versions_seen", put.checkpoint.versions_seen},
+                 {"updated_channels", put.checkpoint.updated_channels},
+                 {"triggers", triggers_of(put, parent)}});
+}
+
+// Whether JSON text holds all there is to the value.
+bool is_json(const Value& value) {
+  switch (value.kind()) {
+    case Kind::null:
+    case Kind::boolean:
+    case Kind::integer:
+    case Kind::string: return true;
+    case Kind::floating: return std::isfinite(value.as_double());
+    case Kind::list: return std::all_of(value.begin(), value.end(), is_json);
+    case Kind::object:
+      for (auto [key, entry] : value.items()) {
+        if (!is_json(entry)) return false;
+      }
+      return true;
+    default: return false;
+  }
 }
 
 // Whether all values that the put does not bring are those of the checkpoint
@@ -52,7 +87,13 @@ Value version_text(const Value& version) {
   return version.is_string() ? version : Value(to_json(version));
 }
 
+std::string table_time_now() { return table_time(format_time(std::chrono::system_clock::now())); }
+
+bool is_trigger(std::string_view channel) { return channel.starts_with("branch:to:"); }
+
 std::string hash_of(std::string_view checkpoint_ns) {
+  constexpr std::string_view kRoot = "d41d8cd98f00b204e9800998ecf8427e";
+  if (checkpoint_ns.empty()) return std::string(kRoot);
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
   unsigned size = 0;
   if (EVP_Digest(checkpoint_ns.data(), checkpoint_ns.size(), digest.data(), &size, EVP_md5(),
@@ -68,6 +109,24 @@ std::string hash_of(std::string_view checkpoint_ns) {
   return text;
 }
 
+// What a change adds to the counters of a thread.
+struct NativeLayout::Counts {
+  std::int64_t checkpoints = 0;
+  std::int64_t writes = 0;
+  std::int64_t bytes = 0;
+
+  void add_bytes(const TypedBytes& data) { bytes += static_cast<std::int64_t>(data.bytes.size()); }
+
+  void store(Connection& connection, std::string_view thread_id, std::string_view now) const {
+    connection.run(
+        "INSERT INTO threads (thread_id, checkpoints, writes, bytes, gmt_create, gmt_modified)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?5) ON CONFLICT (thread_id) DO UPDATE SET"
+        " checkpoints = checkpoints + ?2, writes = writes + ?3, bytes = bytes + ?4,"
+        " gmt_modified = ?5",
+        thread_id, checkpoints, writes, bytes, now);
+  }
+};
+
 // Writes of tasks ---------------------------------------------------------------
 
 struct NativeLayout::PreparedWrites {
@@ -75,32 +134,26 @@ struct NativeLayout::PreparedWrites {
   std::string hash;
   std::vector<TypedBytes> values;
 
-  void store(Connection& connection) const {
-    std::int64_t count = 0;
-    std::int64_t bytes = 0;
+  void store(Connection& connection, std::string_view now, Counts& counts) const {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::int64_t index = write_index(put.writes[i].channel, i);
-      const std::int64_t added = insert(connection, index, put.writes[i].channel, values[i]);
-      if (added == 0 && index < 0) replace(connection, index, values[i]);
-      count += added;
-      if (added > 0) bytes += static_cast<std::int64_t>(values[i].bytes.size());
+      if (insert(connection, now, index, put.writes[i].channel, values[i])) {
+        ++counts.writes;
+        counts.add_bytes(values[i]);
+      } else if (index < 0) {
+        replace(connection, index, values[i]);
+      }
     }
-    connection.run(
-        "INSERT INTO threads (thread_id, writes, bytes) VALUES (?, ?, ?)"
-        " ON CONFLICT (thread_id) DO UPDATE SET writes = writes + excluded.writes,"
-        " bytes = bytes + excluded.bytes, gmt_modified = excluded.gmt_modified",
-        put.key.thread_id, count, bytes);
-    note_status(connection);
   }
 
-  std::int64_t insert(Connection& connection, std::int64_t index, const std::string& channel,
-                      const TypedBytes& value) const {
+  bool insert(Connection& connection, std::string_view now, std::int64_t index,
+              const std::string& channel, const TypedBytes& value) const {
     return connection.run(
-        "INSERT OR IGNORE INTO checkpoint_writes (thread_id, checkpoint_ns, checkpoint_ns_hash,"
-        " checkpoint_id, task_id, task_path, node, idx, channel, type, blob_data)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        put.key.thread_id, put.key.checkpoint_ns, hash, put.key.checkpoint_id, put.task_id,
-        put.task_path, put.node, index, channel, value.tag, Blob{value.bytes});
+               "INSERT OR IGNORE INTO checkpoint_writes (thread_id, checkpoint_ns,"
+               " checkpoint_ns_hash, checkpoint_id, task_id, task_path, node, idx, channel, type,"
+               " blob_data, gmt_create) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+               put.key.thread_id, put.key.checkpoint_ns, hash, put.key.checkpoint_id, put.task_id,
+               put.task_path, put.node, index, channel, value.tag, Blob{value.bytes}, now) > 0;
   }
 
   // Of control channels the last write counts.
@@ -118,8 +171,10 @@ struct NativeLayout::PreparedWrites {
       const bool asks = write.channel == "__interrupt__";
       if (!asks && write.channel != "__error__") continue;
       const std::string_view status = asks ? "interrupted" : "error";
-      connection.run("UPDATE threads SET status = ? WHERE thread_id = ? AND checkpoint_id = ?",
-                     status, put.key.thread_id, put.key.checkpoint_id);
+      connection.run(
+          "UPDATE threads SET status = ? WHERE thread_id = ? AND checkpoint_id = ?"
+          " AND status <> 'interrupted'",
+          status, put.key.thread_id, put.key.checkpoint_id);
     }
   }
 };
@@ -134,7 +189,12 @@ NativeLayout::PreparedWrites NativeLayout::prepare(const WritesPut& put) const {
 }
 
 Database::Change NativeLayout::put_writes(const WritesPut& put) {
-  return [prepared = prepare(put)](Connection& connection) { prepared.store(connection); };
+  return [prepared = prepare(put), now = table_time_now()](Connection& connection) {
+    Counts counts;
+    prepared.store(connection, now, counts);
+    counts.store(connection, prepared.put.key.thread_id, now);
+    prepared.note_status(connection);
+  };
 }
 
 // A checkpoint ------------------------------------------------------------------
@@ -159,18 +219,20 @@ struct NativeLayout::PreparedPut {
   TypedBytes metadata = {};
   std::vector<std::pair<std::string, Version>> channels = {};
   std::vector<PreparedWrites> writes = {};
-  std::int64_t bytes = 0;
+  std::string now = table_time_now();
+  Counts counts = {};
 
   void store(Connection& connection) {
     const std::string head = newest(connection);
     internal::expect_head(put, head);
-    for (PreparedWrites& of_task : writes) of_task.store(connection);
-    bytes = 0;
+    counts = {};
+    for (const PreparedWrites& of_task : writes) of_task.store(connection, now, counts);
     for (auto& [channel, version] : channels) store_value(connection, channel, version);
     const bool is_new = put.checkpoint.id > head || !is_stored(connection);
     if (!is_new) store_dependents_whole(connection);
     store_checkpoint(connection);
-    count(connection, is_new);
+    counts.checkpoints = is_new ? 1 : 0;
+    note_newest(connection, head);
   }
 
   std::string newest(Connection& connection) const {
@@ -199,14 +261,15 @@ struct NativeLayout::PreparedPut {
                           put.key.thread_id, put.key.checkpoint_ns, channel, base.as_string())) {
       version.store_whole(serializer);
     }
-    const std::int64_t added = connection.run(
-        "INSERT OR IGNORE INTO checkpoint_blobs (thread_id, checkpoint_ns, checkpoint_ns_hash,"
-        " channel, version, base_version, place, type, blob_data)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        put.key.thread_id, put.key.checkpoint_ns, hash, channel, version.version.as_string(),
-        nothing_if_null(version.stored.base), version.stored.place, version.stored.data.tag,
-        Blob{version.stored.data.bytes});
-    if (added > 0) bytes += static_cast<std::int64_t>(version.stored.data.bytes.size());
+    const bool is_added =
+        connection.run(
+            "INSERT OR IGNORE INTO checkpoint_blobs (thread_id, checkpoint_ns, checkpoint_ns_hash,"
+            " channel, version, base_version, place, type, blob_data)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            put.key.thread_id, put.key.checkpoint_ns, hash, channel, version.version.as_string(),
+            nothing_if_null(version.stored.base), version.stored.place, version.stored.data.tag,
+            Blob{version.stored.data.bytes}) > 0;
+    if (is_added) counts.add_bytes(version.stored.data);
   }
 
   // The checkpoint is about to be replaced: what is based on it must not change.
@@ -240,7 +303,7 @@ struct NativeLayout::PreparedPut {
     connection.run(
         "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_ns_hash, checkpoint_id,"
         " parent_checkpoint_id, base_checkpoint_id, place, type, checkpoint, metadata_type,"
-        " metadata, gmt_create) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " metadata, gmt_create, gmt_modified) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) DO UPDATE SET"
         " parent_checkpoint_id = excluded.parent_checkpoint_id,"
         " base_checkpoint_id = excluded.base_checkpoint_id, place = excluded.place, replaced = 1,"
@@ -250,23 +313,24 @@ struct NativeLayout::PreparedPut {
         put.key.thread_id, put.key.checkpoint_ns, hash, put.checkpoint.id,
         nothing_if_empty(put.key.checkpoint_id), nothing_if_null(checkpoint.stored.base),
         checkpoint.stored.place, checkpoint.stored.data.tag, Blob{checkpoint.stored.data.bytes},
-        metadata.tag, Blob{metadata.bytes}, table_time(put.checkpoint.ts));
-    bytes += static_cast<std::int64_t>(checkpoint.stored.data.bytes.size() + metadata.bytes.size());
+        metadata.tag, Blob{metadata.bytes}, table_time(put.checkpoint.ts), now);
+    counts.add_bytes(checkpoint.stored.data);
+    counts.add_bytes(metadata);
   }
 
   // Of a checkpoint that was replaced, both contents count until the next prune.
-  void count(Connection& connection, bool is_new) const {
+  void note_newest(Connection& connection, const std::string& head) const {
+    const bool is_newest = put.key.checkpoint_ns.empty() && put.checkpoint.id >= head;
+    if (!is_newest) return counts.store(connection, put.key.thread_id, now);
     connection.run(
-        "INSERT INTO threads (thread_id, checkpoints, bytes) VALUES (?, ?, ?)"
-        " ON CONFLICT (thread_id) DO UPDATE SET checkpoints = checkpoints + excluded.checkpoints,"
-        " bytes = bytes + excluded.bytes, gmt_modified = excluded.gmt_modified",
-        put.key.thread_id, std::int64_t{is_new}, bytes);
-    if (!put.key.checkpoint_ns.empty()) return;
-    connection.run(
-        "UPDATE threads SET status = 'idle', checkpoint_id = ?2, updated_at = ?3,"
-        " metadata_type = ?4, metadata = ?5 WHERE thread_id = ?1 AND checkpoint_id <= ?2",
-        put.key.thread_id, put.checkpoint.id, put.checkpoint.ts, metadata.tag,
-        Blob{metadata.bytes});
+        "INSERT INTO threads (thread_id, checkpoints, writes, bytes, checkpoint_id, updated_at,"
+        " metadata_type, metadata, gmt_create, gmt_modified)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9) ON CONFLICT (thread_id) DO UPDATE SET"
+        " checkpoints = checkpoints + ?2, writes = writes + ?3, bytes = bytes + ?4,"
+        " status = 'idle', checkpoint_id = ?5, updated_at = ?6, metadata_type = ?7, metadata = ?8,"
+        " gmt_modified = ?9",
+        put.key.thread_id, counts.checkpoints, counts.writes, counts.bytes, put.checkpoint.id,
+        put.checkpoint.ts, metadata.tag, Blob{metadata.bytes}, now);
   }
 };
 
@@ -276,9 +340,10 @@ Database::Change NativeLayout::put(const CheckpointPut& put) {
   auto prepared = std::make_shared<PreparedPut>(
       PreparedPut{.put = put, .serializer = *serializer_, .hash = hash_of(put.key.checkpoint_ns)});
   for (auto [channel, version] : put.new_versions.items()) {
+    if (is_trigger(channel)) continue;
     prepared->channels.emplace_back(channel, next_version(put, lineage, channel, version));
   }
-  prepared->checkpoint = {put.checkpoint.id, checkpoint_map(put.checkpoint), {}};
+  prepared->checkpoint = {put.checkpoint.id, checkpoint_map(put, lineage.checkpoint.value()), {}};
   prepared->checkpoint.stored =
       lineage.checkpoint.add(put.checkpoint.id, prepared->checkpoint.value, *serializer_);
   prepared->metadata = encode_metadata(put.metadata);
@@ -316,11 +381,8 @@ NativeLayout::Version NativeLayout::next_version(const CheckpointPut& put, Linea
 }
 
 TypedBytes NativeLayout::encode_metadata(const Value& metadata) const {
-  if (is_plain_) {
-    // For whoever reads the file with SQL; what JSON cannot hold is kept exactly.
-    std::string text = to_json(metadata);
-    if (parse_json(text) == metadata) return {std::string(kJsonType), std::move(text)};
-  }
+  // For whoever reads the file with SQL; what JSON cannot hold is kept exactly.
+  if (is_plain_ && is_json(metadata)) return {std::string(kJsonType), to_json(metadata)};
   return serializer_->dumps_typed(metadata);
 }
 

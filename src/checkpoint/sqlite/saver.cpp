@@ -142,6 +142,21 @@ ThreadSize SqliteSaver::thread_size(std::string_view thread_id) {
 
 bool SqliteSaver::stores_all_values() const { return parts_->tables->stores_all_values(); }
 
+Value SqliteSaver::query(const std::string& sql, const Value& parameters) {
+  return parts_->database.read([&](Connection& connection) {
+    parts_->tables->add_functions(connection);
+    return connection.select(sql, parameters);
+  });
+}
+
+BlobRecovery SqliteSaver::recover_blobs(std::string_view thread_id, const RecoverOptions& options) {
+  BlobRecovery recovery;
+  parts_->database.write([&](Connection& connection) {
+    recovery = parts_->tables->recover_blobs(connection, std::string(thread_id), options);
+  });
+  return recovery;
+}
+
 SqliteLayout SqliteSaver::layout() const { return parts_->layout; }
 
 void SqliteSaver::vacuum() {

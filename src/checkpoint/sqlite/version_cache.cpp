@@ -44,6 +44,10 @@ std::optional<VersionCache::Known> VersionCache::look(const CheckpointKey& key) 
   const Value& checkpoint = lineage.checkpoint.value();
   ObjectBuilder values;
   for (auto [channel, version] : checkpoint["channel_versions"].items()) {
+    if (const Value* trigger = checkpoint["triggers"].find(channel)) {
+      values.set(channel, *trigger);
+      continue;
+    }
     const auto chain = lineage.channels.find(std::string(channel));
     if (chain != lineage.channels.end()) values.set(channel, chain->second.value());
   }

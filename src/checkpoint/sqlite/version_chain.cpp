@@ -7,8 +7,9 @@
 namespace clew::sqlite {
 namespace {
 
-// Below this a row costs more than what a difference could save.
-constexpr std::size_t kSmall = 128;
+// Below this, making and reading a difference costs more than it saves.
+constexpr std::size_t kSmallList = 128;
+constexpr std::size_t kSmallObject = 1024;
 
 // What `newer` takes, judged by the size of `older`, which takes `bytes`.
 std::size_t estimate(std::size_t bytes, const Value& older, const Value& newer) {
@@ -16,7 +17,10 @@ std::size_t estimate(std::size_t bytes, const Value& older, const Value& newer) 
   return bytes * newer.size() / std::max<std::size_t>(1, older.size());
 }
 
-bool has_parts(const Value& value) { return value.is_list() || value.is_object(); }
+bool is_worth_a_patch(const Value& value, std::size_t bytes) {
+  if (value.is_list()) return bytes > kSmallList;
+  return value.is_object() && bytes > kSmallObject;
+}
 
 }  // namespace
 
@@ -32,7 +36,7 @@ std::size_t VersionChain::trailing_zeros(std::int64_t place) {
 StoredVersion VersionChain::add(const Value& version, const Value& value,
                                 const Serializer& serializer) {
   const std::size_t zeros = trailing_zeros(place_ + 1);
-  const bool may_differ = !empty() && zeros < kDigits && bytes_ > kSmall && has_parts(value);
+  const bool may_differ = !empty() && zeros < kDigits && is_worth_a_patch(value, bytes_);
   const Link base = links_[std::min(zeros, kDigits - 1)];
   const auto patch = may_differ ? make_patch(base.value, value) : std::nullopt;
   if (!patch) return begin(version, value, serializer.dumps_typed(value));

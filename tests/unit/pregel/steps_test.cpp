@@ -71,6 +71,17 @@ TEST(Steps, TasksThatWaitForEachOtherAllGetAThread) {
   EXPECT_EQ(graph.invoke(object(), limited_to(0))["log"].size(), kNodes);
 }
 
+TEST(Steps, NodesThatWereQuickGetThreadsWhenTheyWait) {
+  std::atomic<bool> waits{false};
+  std::latch all(kNodes);
+  const CompiledGraph graph = wide_graph([&](const std::string&, Runtime&) {
+    if (waits) all.arrive_and_wait();
+  });
+  for (int i = 0; i < 10; ++i) graph.invoke(object(), limited_to(0));
+  waits = true;
+  EXPECT_EQ(graph.invoke(object(), limited_to(0))["log"].size(), kNodes);
+}
+
 TEST(Steps, ResultsAreMergedInTheOrderOfNames) {
   const CompiledGraph graph = wide_graph([](const std::string& name, Runtime&) {
     std::this_thread::sleep_for(std::chrono::milliseconds('5' - name.back()));

@@ -1,0 +1,152 @@
+// Values that are missing, made again from what the tasks wrote.
+#include <algorithm>
+
+#include <clew/add_messages.hpp>
+
+#include "checkpoint/sqlite/native_layout.hpp"
+
+namespace clew::sqlite {
+namespace {
+
+constexpr std::string_view kStart = "__start__";
+
+// As the reducers that most graphs use would put them together.
+Value join_writes(const Value& current, const Value& update) {
+  if (current.is_object() && update.is_object()) return current.merge(update);
+  if (!current.is_list() || !update.is_list()) return update;
+  const bool are_messages =
+      std::any_of(update.begin(), update.end(), [](const Value& item) { return is_message(item); });
+  return are_messages ? add_messages(current, update) : current.concat(update);
+}
+
+class NamespaceRecovery {
+ public:
+  NamespaceRecovery(Connection& connection, const Serializer& serializer,
+                    const CheckpointKey& place, const RecoverOptions& options,
+                    BlobRecovery& recovery)
+      : connection_(connection),
+        serializer_(serializer),
+        place_(place),
+        options_(options),
+        recovery_(recovery),
+        hash_(hash_of(place.checkpoint_ns)) {}
+
+  // Oldest first: a value builds on the one before.
+  void run() {
+    for (const auto& [id, parent_id] : checkpoints()) {
+      const Value versions = reader().checkpoint(id).value()["channel_versions"];
+      for (auto [channel, version] : versions.items()) {
+        if (is_trigger(channel) || is_stored(channel, version)) continue;
+        recover(id, parent_id, channel, version);
+      }
+    }
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> checkpoints() {
+    std::vector<std::pair<std::string, std::string>> found;
+    for (Rows rows = connection_.query(
+             "SELECT checkpoint_id, parent_checkpoint_id FROM checkpoints WHERE thread_id = ?"
+             " AND checkpoint_ns = ? ORDER BY checkpoint_id",
+             place_.thread_id, place_.checkpoint_ns);
+         rows.next();) {
+      found.emplace_back(rows.text(0), rows.text(1));
+    }
+    return found;
+  }
+
+  // A new one each time: what an older one remembers may have been missing then.
+  NativeReader reader() {
+    return {connection_, serializer_, place_.thread_id, place_.checkpoint_ns};
+  }
+
+  bool is_stored(std::string_view channel, const Value& version) {
+    const Value text = version_text(version);
+    return connection_
+        .value(
+            "SELECT 1 FROM checkpoint_blobs WHERE thread_id = ? AND checkpoint_ns = ?"
+            " AND channel = ? AND version = ?",
+            place_.thread_id, place_.checkpoint_ns, channel, text.as_string())
+        .has_value();
+  }
+
+  void recover(const std::string& id, const std::string& parent_id, std::string_view channel,
+               const Value& version) {
+    const Value text = version_text(version);
+    const auto value = channel == kStart ? input_of(id) : value_after(parent_id, channel);
+    // The input is gone after the first step, and nothing else is known to go.
+    if (!value && channel != kStart) {
+      recovery_.lost.push_back(std::string(channel) + " " + std::string(text.as_string()));
+      return;
+    }
+    TypedBytes data{std::string(kEmptyType), {}};
+    if (value) data = serializer_.dumps_typed(*value);
+    connection_.run(
+        "INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, checkpoint_ns_hash, channel,"
+        " version, type, blob_data) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        place_.thread_id, place_.checkpoint_ns, hash_, channel, text.as_string(), data.tag,
+        Blob{data.bytes});
+    ++recovery_.recovered;
+  }
+
+  // What the writes of the parent's step made of the value it had.
+  std::optional<Value> value_after(const std::string& parent_id, std::string_view channel) {
+    NativeReader before = reader();
+    std::optional<Value> value = value_at(before, parent_id, channel);
+    bool is_written = false;
+    for (const PendingWrite& write : before.writes(parent_id)) {
+      if (write.channel != channel) continue;
+      value = value ? reduce(channel, *value, write.value) : write.value;
+      is_written = true;
+    }
+    return is_written ? value : std::nullopt;
+  }
+
+  static std::optional<Value> value_at(NativeReader& reader, const std::string& id,
+                                       std::string_view channel) {
+    const Value map = reader.checkpoint(id).value();
+    const Value& version = map["channel_versions"][channel];
+    if (version.is_null()) return std::nullopt;
+    const VersionChain& chain = reader.value(channel, version);
+    return chain.empty() ? std::nullopt : std::optional(chain.value());
+  }
+
+  Value reduce(std::string_view channel, const Value& current, const Value& update) const {
+    const auto reducer = options_.reducers.find(std::string(channel));
+    return reducer == options_.reducers.end() ? join_writes(current, update)
+                                              : reducer->second(current, update);
+  }
+
+  // The input of a run is what its first step wrote.
+  std::optional<Value> input_of(const std::string& id) {
+    Value input = object();
+    for (const PendingWrite& write : reader().writes(id)) {
+      if (write.node != kStart || is_trigger(write.channel)) continue;
+      input = input.set(write.channel, write.value);
+    }
+    return input.empty() ? std::nullopt : std::optional(input);
+  }
+
+  Connection& connection_;
+  const Serializer& serializer_;
+  const CheckpointKey& place_;
+  const RecoverOptions& options_;
+  BlobRecovery& recovery_;
+  const std::string hash_;
+};
+
+}  // namespace
+
+BlobRecovery NativeLayout::recover_blobs(Connection& connection, const std::string& thread_id,
+                                         const RecoverOptions& options) {
+  BlobRecovery recovery;
+  for (const std::string& ns : namespaces_of(connection, thread_id)) {
+    const CheckpointKey place{thread_id, ns};
+    NamespaceRecovery(connection, *serializer_, place, options, recovery).run();
+  }
+  cache_.forget_thread(thread_id);
+  recount(connection, thread_id);
+  return recovery;
+}
+
+}  // namespace clew::sqlite
