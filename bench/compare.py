@@ -88,7 +88,7 @@ def measure_cell(cell, options):
             theirs = [OTHER_NAMES.get(argument, argument) for argument in arguments]
             python_rounds.append(json_lines([sys.executable, str(LANGGRAPH), *theirs, "--repeat", "1"]))
             expect_same_work(clew_rounds[-1], python_rounds[-1])
-    return [compared(name, cell.name or name, clew_rounds, python_rounds) for name in clew_rounds[0]]
+    return [compared(name, clew_rounds, python_rounds) for name in clew_rounds[0]]
 
 
 def json_lines(command):
@@ -117,22 +117,23 @@ def backend_of(line):
     return f"{line['backend']} async" if line.get("durability") == "async" else line["backend"]
 
 
-def compared(name, label, clew_rounds, python_rounds):
+def compared(name, clew_rounds, python_rounds):
     clew = [cost(lines[name]) for lines in clew_rounds]
     python = [cost(lines[name]) for lines in python_rounds]
     ratios = [theirs / ours for theirs, ours in zip(python, clew)]
     line = clew_rounds[0][name]
     return {
-        "name": label,
+        "name": name,
         "backend": backend_of(line),
         "unit": unit(line),
         "clew_wall": statistics.median(wall(lines[name]) for lines in clew_rounds),
         "clew_disk_mb": (line.get("bytes_on_disk") or 0) / 1e6,
+        "python_disk_mb": (python_rounds[0][name].get("bytes_on_disk") or 0) / 1e6 if python else None,
         "clew": statistics.median(clew),
         "python": statistics.median(python) if python else None,
         "ratio": statistics.median(ratios) if ratios else None,
         "spread": (min(ratios), max(ratios)) if ratios else None,
-        "least": LEAST_RATIO.get(f"{label} {backend_of(line)}"),
+        "least": LEAST_RATIO.get(f"{name} {backend_of(line)}"),
         "clew_mb": statistics.median(lines[name]["rss_mb"] for lines in clew_rounds),
         "python_mb": statistics.median(lines[name]["rss_mb"] for lines in python_rounds) if python else None,
     }
@@ -179,7 +180,8 @@ def limits_of(rows):
                            "clew": row["clew_mb"], "python": row["python_mb"], "most": most})
     for name, most in MOST_MEGABYTES_ON_DISK.items():
         if row := by_name.get(name):
-            limits.append({"what": f"{name}: on disk", "unit": " MB", "clew": row["clew_disk_mb"], "python": None,
+            limits.append({"what": f"{name}: on disk", "unit": " MB", "clew": row["clew_disk_mb"],
+                           "python": row["python_disk_mb"],
                            "most": most})
     for (name, base), most in MOST_WALL.items():
         if (row := by_name.get(name)) and (base_row := by_name.get(base)):

@@ -12,7 +12,6 @@ class Cell:
     clew_repeat: int = 15
     most_rounds: int = 99
     clew_only: bool = False  # there is nothing to compare it with
-    name: str = ""  # of its row, if not that of the workload
 
 
 # Where LangGraph needs long, both sides do less than a workload's default: W2 has 200 turns and W6 200
@@ -38,9 +37,8 @@ CELLS = [
     Cell("W1 --backend sqlite", clew_repeat=3),
     Cell("W1 --backend sqlite_normal", clew_repeat=3),
     Cell("W1 --backend sqlite --durability async", clew_repeat=3),
-    Cell("W2 --backend sqlite --variant plain --n 200", clew_repeat=1, most_rounds=2),
+    Cell("W2 --backend sqlite --variant plain", clew_repeat=1, most_rounds=1),
     Cell("W2 --backend sqlite_langgraph --variant plain --n 200", clew_repeat=1, most_rounds=1),
-    Cell("W2 --backend sqlite --variant plain", clew_repeat=1, clew_only=True, name="W2_chat_1000_turns"),
     Cell("W3 --backend sqlite --fan 100", clew_repeat=3),
     Cell("W4 --backend sqlite --channels 100", clew_repeat=3),
     Cell("W5 --backend sqlite", clew_repeat=3),
@@ -105,10 +103,10 @@ MOST_WALL = {
 }
 
 # How many megabytes of memory the process may have in use at its end.
-MOST_MEGABYTES = {"W9_conc1000 none": 20, "W9_conc1000 memory": 20, "W2_chat_1000_turns sqlite": 40}
+MOST_MEGABYTES = {"W9_conc1000 none": 20, "W9_conc1000 memory": 20, "W2_chat_plain sqlite": 40}
 
 # How many megabytes it may leave on disk.
-MOST_MEGABYTES_ON_DISK = {"W2_chat_1000_turns sqlite": 10}
+MOST_MEGABYTES_ON_DISK = {"W2_chat_plain sqlite": 10}
 
 # How many times the cost of the second row the first may have: cost follows what a step does, not the
 # number of tasks, the width of the state or the length of the graph.
