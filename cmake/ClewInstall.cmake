@@ -19,7 +19,9 @@ install(FILES "${PROJECT_BINARY_DIR}/clewConfig.cmake" "${PROJECT_BINARY_DIR}/cl
 set(pkgconfig_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
   BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir}" OUTPUT_VARIABLE pkgconfig_to_prefix)
-configure_file("${PROJECT_SOURCE_DIR}/cmake/clew.pc.in" "${PROJECT_BINARY_DIR}/clew.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/clew.pc" DESTINATION "${pkgconfig_dir}")
+foreach(package clew clew-sqlite)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in" "${PROJECT_BINARY_DIR}/${package}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${package}.pc" DESTINATION "${pkgconfig_dir}")
+endforeach()
 
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

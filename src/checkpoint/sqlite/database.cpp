@@ -8,8 +8,8 @@
 namespace clew::sqlite {
 namespace {
 
-// More readers than this open their connection anew each time.
-constexpr std::size_t kReadersKept = 8;
+// More readers than this wait for each other: a read is short, opening is not.
+constexpr std::size_t kMostReaders = 16;
 
 // The pages that steps of many threads touch stay in memory, and go from the log
 // to the file less often than by default: a page that changes often is written
@@ -132,21 +132,44 @@ Database::Reader::Reader(Database& database) : owner(database) {
     connection = owner.writer_.get();
     return;
   }
-  {
-    const std::lock_guard guard(owner.readers_mutex_);
-    if (!owner.readers_.empty()) {
-      borrowed = std::move(owner.readers_.back());
-      owner.readers_.pop_back();
-    }
-  }
-  if (!borrowed) borrowed = owner.connect();
+  borrowed = owner.idle_reader();
+  if (!borrowed) borrowed = owner.new_reader();
   connection = borrowed.get();
 }
 
 Database::Reader::~Reader() {
   if (!borrowed) return;
-  const std::lock_guard guard(owner.readers_mutex_);
-  if (owner.readers_.size() < kReadersKept) owner.readers_.push_back(std::move(borrowed));
+  {
+    const std::lock_guard guard(owner.readers_mutex_);
+    owner.readers_.push_back(std::move(borrowed));
+  }
+  owner.reader_free_.notify_one();
+}
+
+// Null if there is none and another may be opened.
+std::unique_ptr<Connection> Database::idle_reader() {
+  std::unique_lock lock(readers_mutex_);
+  reader_free_.wait(lock, [this] { return !readers_.empty() || readers_open_ < kMostReaders; });
+  if (readers_.empty()) {
+    ++readers_open_;
+    return nullptr;
+  }
+  std::unique_ptr<Connection> reader = std::move(readers_.back());
+  readers_.pop_back();
+  return reader;
+}
+
+std::unique_ptr<Connection> Database::new_reader() {
+  try {
+    return connect();
+  } catch (...) {
+    {
+      const std::lock_guard lock(readers_mutex_);
+      --readers_open_;
+    }
+    reader_free_.notify_one();
+    throw;
+  }
 }
 
 }  // namespace clew::sqlite

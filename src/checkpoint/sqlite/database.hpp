@@ -67,6 +67,8 @@ class Database {
   };
 
   std::unique_ptr<Connection> connect() const;
+  std::unique_ptr<Connection> idle_reader();
+  std::unique_ptr<Connection> new_reader();
   void commit(const std::vector<Request*>& group);
   void roll_back() noexcept;
   void apply(Request& request, bool is_alone);
@@ -83,7 +85,9 @@ class Database {
   std::atomic<std::uint64_t> commits_{0};
 
   std::mutex readers_mutex_;
+  std::condition_variable reader_free_;
   std::vector<std::unique_ptr<Connection>> readers_;  // those that nobody uses now
+  std::size_t readers_open_ = 0;                      // in use or not
 };
 
 }  // namespace clew::sqlite
