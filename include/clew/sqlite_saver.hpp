@@ -79,6 +79,8 @@ class SqliteSaver final : public Checkpointer {
                                     const ListOptions& options) override;
   void put(std::span<const CheckpointPut> puts) override;
   void put_writes(std::span<const WritesPut> puts) override;
+  std::vector<DeltaHistory> get_delta_channel_history(
+      const CheckpointKey& key, std::span<const std::string> channels) override;
 
   void delete_thread(std::string_view thread_id) override;
   void copy_thread(std::string_view source, std::string_view target) override;

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_set>
+
+#include "checkpoint/delta_history.hpp"
 
 namespace clew {
 
@@ -50,60 +51,12 @@ bool is_reserved(std::string_view key) {
          std::ranges::find(kReservedMetadata, key) != kReservedMetadata.end();
 }
 
-// Puts the writes of one checkpoint to the channel in front of those of its descendants.
-void collect_writes(const CheckpointTuple& ancestor, std::string_view channel,
-                    std::vector<PendingWrite>& newest_first) {
-  const auto& writes = ancestor.pending_writes;
-  for (auto write = writes.rbegin(); write != writes.rend(); ++write) {
-    if (write->channel == channel) newest_first.push_back(*write);
-  }
-}
-
-// Follows the parents of a checkpoint. Each is visited once: a checkpoint that
-// was stored again under one of its descendants makes the chain a loop.
-class Ancestors {
- public:
-  Ancestors(Checkpointer& saver, const CheckpointKey& key) : saver_(saver) {
-    current_ = saver_.get_tuple(key);
-  }
-
-  // The next older one, or nullptr.
-  const CheckpointTuple* next() {
-    if (!current_ || current_->parent_id.empty()) return nullptr;
-    if (!visited_.insert(current_->parent_id).second) return nullptr;
-    CheckpointKey parent = current_->key;
-    parent.checkpoint_id = current_->parent_id;
-    current_ = saver_.get_tuple(parent);
-    return current_ ? &*current_ : nullptr;
-  }
-
- private:
-  Checkpointer& saver_;
-  std::optional<CheckpointTuple> current_;
-  std::unordered_set<std::string> visited_;
-};
-
 }  // namespace
 
 std::vector<DeltaHistory> Checkpointer::get_delta_channel_history(
     const CheckpointKey& key, std::span<const std::string> channels) {
-  std::vector<DeltaHistory> histories(channels.size());
-  std::size_t without_seed = channels.size();
-  Ancestors ancestors(*this, key);
-  while (without_seed > 0) {
-    const CheckpointTuple* ancestor = ancestors.next();
-    if (!ancestor) break;
-    for (std::size_t i = 0; i < channels.size(); ++i) {
-      if (histories[i].seed) continue;
-      collect_writes(*ancestor, channels[i], histories[i].writes);
-      if (const Value* stored = ancestor->checkpoint.channel_values.find(channels[i])) {
-        histories[i].seed = *stored;
-        --without_seed;
-      }
-    }
-  }
-  for (DeltaHistory& history : histories) std::ranges::reverse(history.writes);
-  return histories;
+  return internal::delta_history([this](const CheckpointKey& at) { return get_tuple(at); }, key,
+                                 channels);
 }
 
 Value Checkpointer::next_version(const Value& current) const {

@@ -15,6 +15,7 @@
 #include <clew/checkpointer.hpp>
 #include <clew/serde.hpp>
 
+#include "checkpoint/delta_history.hpp"
 #include "checkpoint/retention.hpp"
 #include "checkpoint/sqlite/database.hpp"
 
@@ -43,6 +44,11 @@ class Layout {
   virtual std::vector<CheckpointTuple> list(Connection& connection, std::string_view thread_id,
                                             std::optional<std::string_view> checkpoint_ns,
                                             const ListOptions& options) = 0;
+
+  // Reads many checkpoints of one thread and namespace, by their ids.
+  virtual internal::GetTuple reader(Connection& connection, const CheckpointKey& /*place*/) {
+    return [this, &connection](const CheckpointKey& key) { return get_tuple(connection, key); };
+  }
 
   virtual void delete_thread(Connection& connection, std::string_view thread_id) = 0;
   virtual void copy_thread(Connection& connection, std::string_view source,

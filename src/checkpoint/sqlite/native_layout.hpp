@@ -31,6 +31,8 @@ class NativeLayout final : public Layout {
                                     std::optional<std::string_view> checkpoint_ns,
                                     const ListOptions& options) override;
 
+  internal::GetTuple reader(Connection& connection, const CheckpointKey& place) override;
+
   void delete_thread(Connection& connection, std::string_view thread_id) override;
   void copy_thread(Connection& connection, std::string_view source,
                    std::string_view target) override;

@@ -58,6 +58,15 @@ std::vector<CheckpointTuple> NativeLayout::list(Connection& connection, std::str
   return found;
 }
 
+internal::GetTuple NativeLayout::reader(Connection& connection, const CheckpointKey& place) {
+  const auto shared = std::make_shared<NativeReader>(connection, *serializer_, place.thread_id,
+                                                     place.checkpoint_ns);
+  return [shared](const CheckpointKey& key) {
+    return shared->get_tuple(key.checkpoint_id.empty() ? shared->newest() : key.checkpoint_id,
+                             nullptr);
+  };
+}
+
 // Checkpoints -----------------------------------------------------------------------
 
 NativeReader::NativeReader(Connection& connection, const Serializer& serializer,
@@ -77,11 +86,12 @@ std::string NativeReader::newest() {
 std::optional<CheckpointTuple> NativeReader::get_tuple(const std::string& checkpoint_id,
                                                        const VersionCache::Known* known) {
   Rows rows = connection_.query(
-      "SELECT parent_checkpoint_id, metadata_type, metadata FROM checkpoints"
+      "SELECT parent_checkpoint_id, metadata_type, metadata, replaced FROM checkpoints"
       " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
       thread_id_, checkpoint_ns_, checkpoint_id);
   if (!rows.next()) return std::nullopt;
   Value metadata = decode_metadata(serializer_, rows.text(1), rows.text(2));
+  if (rows.integer(3) != 0) known = nullptr;  // it may be from before
   return tuple(checkpoint_id, std::string(rows.text(0)), std::move(metadata), known);
 }
 
@@ -133,7 +143,7 @@ std::vector<PendingWrite> NativeReader::writes(std::string_view checkpoint_id) {
   for (Rows rows = connection_.query(
            "SELECT task_id, channel, type, blob_data, task_path, node FROM checkpoint_writes"
            " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
-           " ORDER BY task_path, task_id, idx",
+           " ORDER BY task_id, idx",
            thread_id_, checkpoint_ns_, checkpoint_id);
        rows.next();) {
     writes.push_back({.task_id = std::string(rows.text(0)),
@@ -142,6 +152,8 @@ std::vector<PendingWrite> NativeReader::writes(std::string_view checkpoint_id) {
                       .task_path = std::string(rows.text(4)),
                       .node = std::string(rows.text(5))});
   }
+  // SQLite would build a table to sort them; most are in order already.
+  std::ranges::stable_sort(writes, {}, &PendingWrite::task_path);
   return writes;
 }
 

@@ -108,6 +108,13 @@ void SqliteSaver::put_writes(std::span<const WritesPut> puts) {
   });
 }
 
+std::vector<DeltaHistory> SqliteSaver::get_delta_channel_history(
+    const CheckpointKey& key, std::span<const std::string> channels) {
+  return parts_->database.read([&](Connection& connection) {
+    return internal::delta_history(parts_->tables->reader(connection, key), key, channels);
+  });
+}
+
 void SqliteSaver::delete_thread(std::string_view thread_id) {
   parts_->database.write(
       [&](Connection& connection) { parts_->tables->delete_thread(connection, thread_id); });
