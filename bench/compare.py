@@ -330,8 +330,8 @@ least" is what the project promises. Both sides leave the same results, events, 
 W7 encodes and decodes 1,000 messages of 500 characters, as dicts and as LangChain message objects, and a
 nested JSON document. LangGraph encodes dicts and JSON by native code (ormsgpack); for message objects it
 calls back into Python for each. The last eight rows are the shapes of LangGraph's own benchmarks. Where
-LangGraph needs long, both sides do less than in `bench/README.md`: W2 has 200 turns, W6 200 threads, and W3_fan1000,
-sequential and fanout_to_subgraph run once or twice per round; W2 has 2 rounds and sequential_3000 has 1.
+LangGraph needs long, both sides do less than in `bench/README.md`: W2 has 200 turns (1,000 in Clew's SQLite layout),
+W6 200 threads, and W3_fan1000, sequential and fanout_to_subgraph run once or twice per round; W2 has 2 rounds and sequential_3000 has 1.
 
 What is promised of Clew's own figures:
 
