@@ -71,8 +71,9 @@ struct CopyOptions {
 };
 
 // Gives `to` the threads of `from`, under the same ids, and reads each back to
-// see that nothing differs. Throws ValueError if `to` has one of them already,
-// StorageError if one differs; such a thread is removed from `to` again.
+// see that nothing differs. Throws ValueError if `to` has one of them already or
+// `from` does not have it, StorageError if a copy differs; such a copy is removed
+// from `to` again.
 CopyProgress copy_threads(Checkpointer& from, Checkpointer& to, const CopyOptions& options = {});
 
 }  // namespace clew

@@ -23,8 +23,11 @@ class ThreadCopy {
       throw ValueError("cannot copy thread '" + thread_id_ +
                        "': the target has a thread of this id; delete it there first");
     }
+    const std::vector<CheckpointTuple> originals = oldest_first();
+    if (originals.empty()) {
+      throw ValueError("cannot copy thread '" + thread_id_ + "', which does not exist");
+    }
     try {
-      const std::vector<CheckpointTuple> originals = oldest_first();
       for (const CheckpointTuple& original : originals) copy(original);
       flush();
       for (const CheckpointTuple& original : originals) verify(original);

@@ -68,7 +68,7 @@ SaveQueue::SaveQueue(std::shared_ptr<Checkpointer> checkpointer, Executor& execu
 SaveQueue::~SaveQueue() {
   try {
     flush();
-  } catch (const std::exception&) {
+  } catch (...) {
     // Whoever had to know has called flush() before.
   }
 }

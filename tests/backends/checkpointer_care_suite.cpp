@@ -91,6 +91,7 @@ TEST_P(CheckpointerSuite, ThreadsMoveToAnotherCheckpointerAndBack) {
   EXPECT_EQ(progress.checkpoints, 5U);
   EXPECT_EQ(progress.writes, 3U);
   EXPECT_THROW(copy_threads(other, *saver_), ValueError);
+  EXPECT_THROW(copy_threads(other, *saver_, {.thread_ids = {"nobody"}}), ValueError);
 
   saver_->delete_thread("t");
   copy_threads(other, *saver_, {.thread_ids = {"t"}});
