@@ -300,8 +300,32 @@ TEST_F(NativeFile, OtherFilesAreRefusedWithTheReason) {
 
 TEST_F(NativeFile, ANewerSchemaIsRefused) {
   open();
-  execute("PRAGMA user_version = 99");
+  execute("UPDATE clew_schema SET version = 99");
   EXPECT_THAT(message_of([&] { open(); }), HasSubstr("open it with the newer Clew"));
+}
+
+TEST_F(NativeFile, SharesAFileWithTheTablesOfAnotherProgram) {
+  execute("CREATE TABLE notes (text TEXT); PRAGMA user_version = 7; PRAGMA application_id = 7");
+  const CompiledGraph graph = advisor(open());
+  graph.invoke(question(1), thread("t"));
+  EXPECT_EQ(graph.get_state(thread("t")).values["messages"].size(), 2U);
+  EXPECT_EQ(open()->query("PRAGMA user_version")[0]["user_version"], Value(7));
+}
+
+TEST_F(NativeFile, AThreadMayHaveAHundredThousandCheckpoints) {
+  auto saver = open();
+  constexpr int kCount = 100'000;
+  std::vector<CheckpointPut> puts;
+  for (int n = 1; n <= kCount; ++n) {
+    puts.push_back(make_put("t", n, n - 1, {{"n", n}}));
+    if (puts.size() < 1000) continue;
+    saver->put(puts);
+    puts.clear();
+  }
+  EXPECT_EQ(saver->list_threads({})[0].checkpoints, static_cast<std::size_t>(kCount));
+  EXPECT_EQ(saver->get_tuple({"t"})->checkpoint.channel_values["n"], Value(kCount));
+  EXPECT_EQ(saver->get_tuple({"t", "", test_id(777)})->checkpoint.channel_values["n"], Value(777));
+  EXPECT_EQ(saver->list("t", "", {.before = test_id(50'000), .limit = 3}).size(), 3U);
 }
 
 TEST_F(NativeFile, AnotherLayoutIsRefused) {
@@ -333,6 +357,8 @@ TEST_F(NativeFile, AnEncryptedFileShowsNothingButNames) {
   saver.reset();
 
   EXPECT_THROW(open(encrypted('x'))->get_tuple({"t"}), CryptoError);
+  execute("UPDATE checkpoints SET metadata_type = 'json', metadata = '{\"planted\": 1}'");
+  EXPECT_THROW(open(encrypted('k'))->get_tuple({"t"}), CryptoError);
   EXPECT_THROW(open()->get_tuple({"t"}), SerdeError);
 }
 

@@ -68,7 +68,7 @@ class NativeLayout final : public Layout {
 
   Database& database_;
   const std::shared_ptr<const Serializer> serializer_;
-  const bool is_plain_;  // nothing is hidden from whoever reads the file
+  const bool is_plain_;
   VersionCache cache_;
 };
 
@@ -137,6 +137,9 @@ class NativeReader {
   Chains checkpoints_;
   std::unordered_map<std::string, Chains> channels_;
 };
+
+// Whether the serializer hides nothing from whoever reads the file.
+bool is_plain(const Serializer& serializer);
 
 Value decode_metadata(const Serializer& serializer, std::string_view type, std::string_view bytes);
 

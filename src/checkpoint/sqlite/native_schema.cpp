@@ -1,4 +1,3 @@
-#include <clew/encrypted.hpp>
 #include <clew/errors.hpp>
 
 #include "checkpoint/sqlite/native_layout.hpp"
@@ -6,10 +5,13 @@
 namespace clew::sqlite {
 namespace {
 
-constexpr std::int64_t kApplicationId = 0x434C4557;  // "CLEW"
 constexpr std::int64_t kSchemaVersion = 1;
 
+// The version has a table of its own: PRAGMA user_version may be another
+// program's that keeps its tables in the same file.
 constexpr std::string_view kTables = R"(
+CREATE TABLE IF NOT EXISTS clew_schema (version INTEGER NOT NULL);
+
 CREATE TABLE IF NOT EXISTS checkpoints (
   thread_id TEXT NOT NULL,
   checkpoint_ns TEXT NOT NULL DEFAULT '',
@@ -75,9 +77,7 @@ CREATE TABLE IF NOT EXISTS threads (
 }  // namespace
 
 NativeLayout::NativeLayout(Database& database, std::shared_ptr<const Serializer> serializer)
-    : database_(database),
-      serializer_(std::move(serializer)),
-      is_plain_(dynamic_cast<const JsonPlusSerializer*>(serializer_.get()) != nullptr) {}
+    : database_(database), serializer_(std::move(serializer)), is_plain_(is_plain(*serializer_)) {}
 
 std::unique_ptr<Layout> make_native_layout(Database& database,
                                            std::shared_ptr<const Serializer> serializer) {
@@ -85,16 +85,15 @@ std::unique_ptr<Layout> make_native_layout(Database& database,
 }
 
 void NativeLayout::create(Connection& connection) {
-  const std::int64_t version = std::stoll(connection.value("PRAGMA user_version").value_or("0"));
-  if (version > kSchemaVersion) {
-    throw StorageError("the SQLite file has schema version " + std::to_string(version) +
+  connection.execute(std::string(kTables));
+  const auto version = connection.value("SELECT max(version) FROM clew_schema");
+  if (version->empty()) {
+    connection.run("INSERT INTO clew_schema (version) VALUES (?)", kSchemaVersion);
+  } else if (std::stoll(*version) > kSchemaVersion) {
+    throw StorageError("the SQLite file has schema version " + *version +
                        ", this Clew knows up to " + std::to_string(kSchemaVersion) +
                        "; open it with the newer Clew that made it");
   }
-  if (version == kSchemaVersion) return;
-  connection.execute(std::string(kTables));
-  connection.execute("PRAGMA application_id = " + std::to_string(kApplicationId));
-  connection.execute("PRAGMA user_version = " + std::to_string(kSchemaVersion));
 }
 
 }  // namespace clew::sqlite
