@@ -1,9 +1,8 @@
 #include <clew/compiled_graph.hpp>
 
 #include <condition_variable>
-#include <deque>
 #include <mutex>
-#include <thread>
+#include <vector>
 
 #include <clew/errors.hpp>
 
@@ -223,7 +222,6 @@ class Stream::Queue {
   void push(StreamEvent event) {
     std::unique_lock lock(mutex_);
     events_.push_back(std::move(event));
-    last_event_ = Clock::now();
     if (is_waited_for_) changed_.notify_one();
     resume_awaiter(std::move(lock));
   }
@@ -237,18 +235,13 @@ class Stream::Queue {
   // Whether the awaiter is to be resumed later; otherwise pop() does not wait.
   bool await(std::coroutine_handle<> awaiter) {
     const std::lock_guard lock(mutex_);
-    if (!events_.empty() || has_ended_) return false;
+    if (next_ < taken_.size() || !events_.empty() || has_ended_) return false;
     awaiter_ = awaiter;
     return true;
   }
   std::optional<StreamEvent> pop() {
-    std::unique_lock lock(mutex_);
-    wait_for_event(lock);
-    if (!events_.empty()) {
-      StreamEvent event = std::move(events_.front());
-      events_.pop_front();
-      return event;
-    }
+    if (next_ == taken_.size()) take_events();
+    if (next_ < taken_.size()) return std::move(taken_[next_++]);
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     return std::nullopt;
   }
@@ -273,31 +266,32 @@ class Stream::Queue {
     if (awaiter) executor_.post([awaiter] { awaiter.resume(); });
   }
 
-  // Waking a thread costs more than a quick step. While events come thick and
-  // fast they are looked for now and then; the last one is waited for.
-  void wait_for_event(std::unique_lock<std::mutex>& lock) {
-    constexpr std::chrono::microseconds kThick{100};
-    constexpr std::chrono::microseconds kNap{30};
-    const auto is_ready = [this] { return !events_.empty() || has_ended_; };
-    while (!is_ready() && Clock::now() - last_event_ < kThick) {
-      lock.unlock();
-      std::this_thread::sleep_for(kNap);
-      lock.lock();
-    }
+  // Waking a thread costs more than a quick step. Whoever has read all there was
+  // naps first, to find the events of many steps together; only if none has come
+  // by then is the next one worth waking up for.
+  void take_events() {
+    constexpr std::chrono::milliseconds kNap{1};
+    taken_.clear();
+    next_ = 0;
+    std::unique_lock lock(mutex_);
+    if (events_.empty()) changed_.wait_for(lock, kNap, [this] { return has_ended_; });
     is_waited_for_ = true;
-    changed_.wait(lock, is_ready);
+    changed_.wait(lock, [this] { return !events_.empty() || has_ended_; });
     is_waited_for_ = false;
+    taken_.swap(events_);
   }
 
-  using Clock = std::chrono::steady_clock;
-
   Executor& executor_;
+
+  // The reader's own: what it took, and how much of it was read.
+  std::vector<StreamEvent> taken_;
+  std::size_t next_ = 0;
+
   std::mutex mutex_;
   std::condition_variable changed_;
-  Clock::time_point last_event_ = Clock::now();  // the start counts as one
   bool is_waited_for_ = false;
   std::coroutine_handle<> awaiter_;
-  std::deque<StreamEvent> events_;
+  std::vector<StreamEvent> events_;
   bool has_ended_ = false;
   std::exception_ptr error_;
   std::stop_source stop_;

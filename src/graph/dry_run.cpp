@@ -65,7 +65,7 @@ class Simulation {
     for (Index task : tasks) {
       writes.push_back(run_node(task));
       const Node& node = graph_.nodes[task];
-      results.push_back({&node, node.key, writes.back(), true, true});
+      results.push_back({&node, {}, writes.back(), true, true});
     }
     return apply(results);
   }

@@ -23,10 +23,8 @@ namespace pregel {
 
 std::shared_ptr<Call> Loop::call(TaskRun& caller, std::shared_ptr<const TaskFunction::Spec> spec,
                                  Value argument) {
-  const auto created = std::make_shared<TaskRun>(*this, TaskKind::call);
+  const auto created = std::make_shared<TaskRun>(*this, std::move(spec));
   TaskRun& task = *created;
-  task.call = std::move(spec);
-  task.name = task.call->name;
   task.parent = &caller;
   task.index = caller.scratchpad.calls++;
   task.input = std::move(argument);

@@ -151,7 +151,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
   // plan.cpp
   void plan();
-  std::vector<std::shared_ptr<TaskRun>> prepare_tasks();
+  std::vector<std::shared_ptr<TaskRun>> prepare_tasks(
+      std::vector<std::shared_ptr<TaskRun>> tasks = {});
   std::shared_ptr<TaskRun> prepare_push(std::int64_t index, const Value& packet);
   std::shared_ptr<TaskRun> prepare_pull(const Node& node);
   std::shared_ptr<TaskRun> prepare_error_handler(TaskRun& failed, std::exception_ptr error,
@@ -187,7 +188,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void task_done();
   void check_errors();
   void end_step();
-  std::vector<Index> apply_tasks();
+  const std::vector<Index>& apply_tasks();
+  const std::vector<Index>& apply_writes();
   void check_cancelled() const;
 
   // save.cpp

@@ -15,9 +15,7 @@ std::shared_ptr<TaskRun> Loop::prepare_push(std::int64_t index, const Value& pac
   const Value& parts = packet.as_extension().payload;
   const Index node = graph_->find_node(parts[0].as_string());
   if (node == kUnknown || graph_->nodes[node].is_hidden) return nullptr;
-  auto task = std::make_shared<TaskRun>(*this, TaskKind::push);
-  task->node = &graph_->nodes[node];
-  task->name = task->node->name;
+  auto task = std::make_shared<TaskRun>(*this, TaskKind::push, graph_->nodes[node]);
   task->index = index;
   task->input = parts[1];
   if (parts.size() > 2) task->send_timeout = packet.get<Send>().timeout;
@@ -29,9 +27,7 @@ std::shared_ptr<TaskRun> Loop::prepare_pull(const Node& node) {
   if (!state_.is_triggered(node)) return nullptr;
   const Selection& selection = graph_->selections[node.selection];
   if (selection.is_bare && !state_.is_available(selection.channels.front())) return nullptr;
-  auto task = std::make_shared<TaskRun>(*this, TaskKind::pull);
-  task->node = &node;
-  task->name = node.name;
+  auto task = std::make_shared<TaskRun>(*this, TaskKind::pull, node);
   task->input = state_.read(node.selection, step_, stop_);
   fill_scratchpad(*task);
   return task;
@@ -39,12 +35,12 @@ std::shared_ptr<TaskRun> Loop::prepare_pull(const Node& node) {
 
 std::shared_ptr<TaskRun> Loop::prepare_error_handler(TaskRun& failed, std::exception_ptr error,
                                                      std::string text) {
-  auto task = std::make_shared<TaskRun>(*this, TaskKind::error_handler);
-  task->node = &graph_->nodes[failed.node->error_handler];
-  task->name = task->node->name;
+  const Node& handler = graph_->nodes[failed.node->error_handler];
+  auto task = std::make_shared<TaskRun>(*this, TaskKind::error_handler, handler);
   task->parent = &failed;
   task->input = failed.input;
-  task->failure = {failed.name, std::move(error), std::move(text)};
+  task->failure = std::make_unique<const NodeFailure>(
+      NodeFailure{failed.name, std::move(error), std::move(text)});
   fill_scratchpad(*task);
   return task;
 }
@@ -70,8 +66,11 @@ void Loop::fill_scratchpad(TaskRun& task) {
   if (answer) task.scratchpad.resume.push_back(*answer);
 }
 
-std::vector<std::shared_ptr<TaskRun>> Loop::prepare_tasks() {
-  std::vector<std::shared_ptr<TaskRun>> tasks;
+// The tasks that the state asks for; `tasks` lends its memory.
+std::vector<std::shared_ptr<TaskRun>> Loop::prepare_tasks(
+    std::vector<std::shared_ptr<TaskRun>> tasks) {
+  // First of all: a state that no task refers to any more is changed in place.
+  tasks.clear();
   const auto add = [&](std::shared_ptr<TaskRun> task) {
     if (task) tasks.push_back(std::move(task));
   };
@@ -97,7 +96,7 @@ std::vector<std::shared_ptr<TaskRun>> Loop::prepare_tasks() {
 }
 
 void Loop::plan() {
-  tasks_ = prepare_tasks();
+  tasks_ = prepare_tasks(std::move(tasks_));
   emit_checkpoint();
 }
 

@@ -132,8 +132,9 @@ bool Loop::run_tasks() {
   const auto is_runnable = [](const auto& task) { return task->writes.empty(); };
   const auto count = std::count_if(tasks_.begin(), tasks_.end(), is_runnable);
   if (count == 0) return true;
-  outstanding_ = static_cast<std::size_t>(count) + 1;
-  running_ = static_cast<std::size_t>(count);
+  // Nobody else looks at them before there are tasks.
+  outstanding_.store(static_cast<std::size_t>(count) + 1, std::memory_order_relaxed);
+  running_.store(static_cast<std::size_t>(count), std::memory_order_relaxed);
   if (count == 1) {
     execute(**std::find_if(tasks_.begin(), tasks_.end(), is_runnable));
   } else {
@@ -426,12 +427,21 @@ void Loop::check_errors() {
   if (is_interrupted) throw interrupted;
 }
 
-// Merges what the tasks wrote, in their order, and shows the state if that is news.
-std::vector<Index> Loop::apply_tasks() {
+// Merges what the tasks wrote, in their order.
+const std::vector<Index>& Loop::apply_writes() {
+  if (tasks_.size() == 1) {
+    const TaskWrites only = tasks_.front()->as_writes();
+    return state_.apply({&only, 1});
+  }
   std::vector<TaskRun*> tasks;
   tasks.reserve(tasks_.size());
   for (const auto& task : tasks_) tasks.push_back(task.get());
-  std::vector<Index> updated = state_.apply(in_order(std::move(tasks)));
+  return state_.apply(in_order(std::move(tasks)));
+}
+
+// The same, and shows the state if that is news.
+const std::vector<Index>& Loop::apply_tasks() {
+  const std::vector<Index>& updated = apply_writes();
   const bool is_visible = std::any_of(updated.begin(), updated.end(),
                                       [this](Index index) { return output_->contains(index); });
   if (is_visible && std::any_of(tasks_.begin(), tasks_.end(),

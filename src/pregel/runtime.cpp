@@ -20,7 +20,7 @@ const NodeFailure& Runtime::failure() const {
   if (run_->kind != pregel::TaskKind::error_handler) {
     throw Error("failure() is for error handlers; '" + run_->name + "' is not one");
   }
-  return run_->failure;
+  return *run_->failure;
 }
 
 std::stop_token Runtime::stop_token() const {

@@ -363,9 +363,7 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
     const std::string name = update.as_node.empty() ? infer_node(loop) : update.as_node;
     const Index node = graph_->find_node(name);
     if (node == kUnknown) throw UnknownNodeError("node '" + name + "' does not exist");
-    auto task = std::make_shared<TaskRun>(loop, TaskKind::pull);
-    task->node = &graph_->nodes[node];
-    task->name = name;
+    auto task = std::make_shared<TaskRun>(loop, TaskKind::pull, graph_->nodes[node]);
     std::vector<std::string>& ids = prepared[name];
     replaces_task.push_back(!update.task_id.empty() || !ids.empty());
     if (!update.task_id.empty()) {
@@ -391,7 +389,7 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
         loop.force_snapshot(write.index);
       }
     }
-    writes.push_back({tasks[i]->node, tasks[i]->node->key, tasks[i]->writes, false, true});
+    writes.push_back({tasks[i]->node, {}, tasks[i]->writes, false, true});
   }
   const auto store = [&](bool in_place_of_tasks) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {

@@ -75,8 +75,8 @@ const std::string& TaskRun::checkpoint_ns() {
 const ExecutionInfo& TaskRun::execution_info() {
   const std::lock_guard lock(info_mutex_);
   if (!execution_info_) {
-    execution_info_ = ExecutionInfo{loop.scope().config.thread_id, loop.checkpoint_id(),
-                                    checkpoint_ns(), id(), attempt};
+    execution_info_ = std::make_unique<ExecutionInfo>(ExecutionInfo{
+        loop.scope().config.thread_id, loop.checkpoint_id(), checkpoint_ns(), id(), attempt});
   } else if (execution_info_->node_attempt != attempt) {
     execution_info_->node_attempt = attempt;
   }
@@ -88,7 +88,7 @@ Value TaskRun::triggers() const {
 }
 
 TaskWrites TaskRun::as_writes() {
-  return {node, node ? node->key : Value(name), writes, kind == TaskKind::pull, true};
+  return {node, node ? Value() : Value(name), writes, kind == TaskKind::pull, true};
 }
 
 Value TaskRun::interrupt(Value question) {

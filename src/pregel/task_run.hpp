@@ -42,19 +42,26 @@ struct Scratchpad {
 
 class TaskRun {
  public:
-  TaskRun(Loop& run_loop, TaskKind task_kind) : loop(run_loop), kind(task_kind), runtime(*this) {}
+  TaskRun(Loop& run_loop, TaskKind task_kind, const Node& of_node)
+      : loop(run_loop), kind(task_kind), node(&of_node), name(of_node.name), runtime(*this) {}
+  TaskRun(Loop& run_loop, std::shared_ptr<const TaskFunction::Spec> of_call)
+      : loop(run_loop),
+        kind(TaskKind::call),
+        call(std::move(of_call)),
+        name(call->name),
+        runtime(*this) {}
   TaskRun(const TaskRun&) = delete;
   TaskRun& operator=(const TaskRun&) = delete;
 
   Loop& loop;
   const TaskKind kind;
-  const Node* node = nullptr;                      // none for a call
-  std::shared_ptr<const TaskFunction::Spec> call;  // call only
+  const Node* const node = nullptr;                      // none for a call
+  const std::shared_ptr<const TaskFunction::Spec> call;  // call only
+  const std::string& name;                               // of the node or the function
   std::int64_t index = 0;                          // push: of the Send; call: of the call
   std::optional<TimeoutPolicy> send_timeout;       // push: if the Send has one of its own
   TaskRun* parent = nullptr;                       // call: the caller; handler: the failed task
 
-  std::string name;
   Value input;
   std::vector<Write> writes;
   Scratchpad scratchpad;
@@ -64,7 +71,7 @@ class TaskRun {
   bool is_done = false;
   bool has_company = false;  // of other tasks that start with it
   std::exception_ptr error;
-  NodeFailure failure;  // error handler only
+  std::unique_ptr<const NodeFailure> failure;  // error handler only
   std::shared_ptr<std::stop_source> attempt_stop;
   Runtime runtime;
 
@@ -99,7 +106,7 @@ class TaskRun {
   std::string checkpoint_ns_;
   std::string path_text_;
   std::mutex info_mutex_;  // nodes may ask from threads of their own
-  std::optional<ExecutionInfo> execution_info_;
+  std::unique_ptr<ExecutionInfo> execution_info_;
 };
 
 // The writes of a step's tasks, in the order in which they are applied.

@@ -12,26 +12,28 @@ bool is_newer(const Value& version, const Value& than) {
 ThreadState::ThreadState(std::shared_ptr<const Graph> graph, Checkpointer* saver)
     : graph_(std::move(graph)),
       saver_(saver),
-      versions_(graph_->channels.size()),
+      cells_(graph_->channels.size()),
       seen_(graph_->trigger_count),
-      views_(graph_->selections.size()),
-      pending_(graph_->channels.size()),
-      is_staged_(graph_->channels.size()) {
+      views_(graph_->selections.size()) {
   clear();
 }
 
 void ThreadState::clear() {
-  channels_.clear();
-  channels_.reserve(graph_->channels.size());
-  for (const ChannelInfo& channel : graph_->channels) {
-    channels_.push_back(channel.channel->initial());
+  for (Index index = 0; index < cells_.size(); ++index) {
+    cells_[index].version = {};
+    set_state(index, info(index).channel->initial());
   }
-  std::fill(versions_.begin(), versions_.end(), Value());
   max_version_ = {};
   version_object_ = object();
   moved_.clear();
   for (View& view : views_) view = {};
   transients_.clear();
+}
+
+void ThreadState::set_state(Index index, ChannelState state) {
+  Cell& cell = cells_[index];
+  cell.state = std::move(state);
+  cell.is_available = info(index).channel->is_available(cell.state);
 }
 
 void ThreadState::load(const CheckpointTuple& saved) {
@@ -46,9 +48,9 @@ void ThreadState::load(const CheckpointTuple& saved) {
     if (is_newer(version, max_version_)) max_version_ = version;
     const Index index = graph_->find_channel(name);
     if (index == kUnknown) continue;
-    versions_[index] = version;
+    cells_[index].version = version;
     if (const Value* stored = checkpoint.channel_values.find(name)) {
-      channels_[index] = info(index).channel->load(*stored);
+      set_state(index, info(index).channel->load(*stored));
       ++loaded;
     } else if (info(index).history) {
       rebuilt.push_back(index);
@@ -63,15 +65,15 @@ void ThreadState::load(const CheckpointTuple& saved) {
   if (rebuilt.empty() || !saver_) return;
   const auto histories = saver_->get_delta_channel_history(saved.key, rebuilt_names);
   for (std::size_t i = 0; i < rebuilt.size(); ++i) {
-    channels_[rebuilt[i]] = info(rebuilt[i]).history->replay(histories[i], rebuilt_names[i]);
+    set_state(rebuilt[i], info(rebuilt[i]).history->replay(histories[i], rebuilt_names[i]));
   }
 }
 
 void ThreadState::load_unversioned(const Value& channel_values) {
   for (auto [name, stored] : channel_values.items()) {
     const Index index = graph_->find_channel(name);
-    if (index != kUnknown && versions_[index].is_null()) {
-      channels_[index] = info(index).channel->load(stored);
+    if (index != kUnknown && version(index).is_null()) {
+      set_state(index, info(index).channel->load(stored));
     }
   }
 }
@@ -128,7 +130,7 @@ ChannelState ThreadState::state_with(Index index, std::span<const Write> writes)
   for (const Write& write : writes) {
     if (write.index == index) values.push_back(write.value);
   }
-  ChannelState state = channels_[index];
+  ChannelState state = cells_[index].state;
   if (!values.empty() || info(index).is_transient) {
     info(index).channel->update(state, values, info(index).name);
   }
@@ -178,7 +180,10 @@ Value ThreadState::read_with(Index selection_index, std::span<const Write> write
 void ThreadState::mark_stale(Index index) {
   for (Index selection : info(index).selections) {
     View& view = views_[selection];
-    if (view.is_built) view.stale.push_back(index);
+    if (!view.is_built) continue;
+    view.stale.push_back(index);
+    // One that nobody reads any more is rather built anew if ever.
+    if (view.stale.size() > graph_->selections[selection].channels.size()) view = {};
   }
 }
 
@@ -190,7 +195,7 @@ Value ThreadState::next_version(const Value& current) const {
 }
 
 void ThreadState::set_version(Index index, const Value& version) {
-  versions_[index] = version;
+  cells_[index].version = version;
   if (saver_) moved_.push_back(index);
   mark_stale(index);
 }
@@ -203,7 +208,7 @@ void ThreadState::bump(Index index, Value version) {
 bool ThreadState::is_triggered(const Node& node) const {
   for (std::size_t i = 0; i < node.triggers.size(); ++i) {
     const Index trigger = node.triggers[i];
-    if (is_available(trigger) && is_newer(versions_[trigger], seen_[node.first_seen + i])) {
+    if (is_available(trigger) && is_newer(version(trigger), seen_[node.first_seen + i])) {
       return true;
     }
   }
@@ -212,8 +217,8 @@ bool ThreadState::is_triggered(const Node& node) const {
 
 bool ThreadState::has_news_for(std::string_view name) const {
   const Value& seen = seen_object_[name];
-  for (Index index = 0; index < versions_.size(); ++index) {
-    if (is_newer(versions_[index], seen[info(index).name])) return true;
+  for (Index index = 0; index < cells_.size(); ++index) {
+    if (is_newer(version(index), seen[info(index).name])) return true;
   }
   for (auto [channel, version] : version_object_.items()) {
     if (graph_->find_channel(channel) == kUnknown && is_newer(version, seen[channel])) return true;
@@ -224,8 +229,8 @@ bool ThreadState::has_news_for(std::string_view name) const {
 void ThreadState::see_all(std::string_view name) {
   ObjectBuilder seen;
   for (auto [channel, version] : seen_object_[name].items()) seen.set(channel, version);
-  for (Index index = 0; index < versions_.size(); ++index) {
-    if (!versions_[index].is_null()) seen.set(info(index).name, versions_[index]);
+  for (Index index = 0; index < cells_.size(); ++index) {
+    if (!version(index).is_null()) seen.set(info(index).name, version(index));
   }
   seen_object_ = seen_object_.set(name, std::move(seen).build());
 }
@@ -261,7 +266,7 @@ bool ThreadState::has_moved(Index index) const {
 
 Value ThreadState::commit_versions() {
   ObjectBuilder changes;
-  for (Index index : moved_) changes.set(info(index).name, versions_[index]);
+  for (Index index : moved_) changes.set(info(index).name, version(index));
   moved_.clear();
   Value new_versions = std::move(changes).build();
   version_object_ = version_object_.merge(new_versions);
@@ -273,7 +278,7 @@ Value ThreadState::channel_values(const Value& only_these) const {
   for (auto [name, version] : only_these.items()) {
     const Index index = graph_->find_channel(name);
     Value stored;
-    if (index != kUnknown && info(index).channel->store(channels_[index], stored)) {
+    if (index != kUnknown && info(index).channel->store(cells_[index].state, stored)) {
       values.set(name, std::move(stored));
     }
   }
@@ -282,9 +287,9 @@ Value ThreadState::channel_values(const Value& only_these) const {
 
 Value ThreadState::all_channel_values() const {
   ObjectBuilder values;
-  for (Index index = 0; index < channels_.size(); ++index) {
+  for (Index index = 0; index < cells_.size(); ++index) {
     Value stored;
-    if (!versions_[index].is_null() && info(index).channel->store(channels_[index], stored)) {
+    if (!version(index).is_null() && info(index).channel->store(cells_[index].state, stored)) {
       values.set(info(index).name, std::move(stored));
     }
   }

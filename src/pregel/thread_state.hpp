@@ -2,6 +2,7 @@
 // super-step reads and changes.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -16,8 +17,8 @@ struct TaskWrites {
     return {nullptr, Value(kInput), writes, false, false};
   }
 
-  const Node* node = nullptr;  // none for input and calls, which have a name only
-  Value name;
+  const Node* node = nullptr;
+  Value name;  // of input and calls, which have no node
   std::span<const Write> writes;
   bool is_woken = false;   // by the node's triggers
   bool ends_step = false;  // input does not
@@ -35,10 +36,8 @@ class ThreadState {
   // rebuilt with the help of the saver.
   void load(const CheckpointTuple& saved);
 
-  bool is_available(Index index) const {
-    return info(index).channel->is_available(channels_[index]);
-  }
-  Value get(Index index) const { return info(index).channel->get(channels_[index]); }
+  bool is_available(Index index) const { return cells_[index].is_available; }
+  Value get(Index index) const { return info(index).channel->get(cells_[index].state); }
 
   // The available channels of a selection as an object, or a bare value; what
   // the engine computes included. Cheap if little changed since the last call.
@@ -49,7 +48,7 @@ class ThreadState {
 
   // Whether any channel ever had a version, that is, whether anything was saved.
   bool has_versions() const { return !max_version_.is_null(); }
-  const Value& version(Index index) const { return versions_[index]; }
+  const Value& version(Index index) const { return cells_[index].version; }
 
   // Whether a trigger of the node changed since it last ran.
   bool is_triggered(const Node& node) const;
@@ -59,8 +58,8 @@ class ThreadState {
   void see_all(std::string_view name);
 
   // Ends a super-step: applies the writes of its tasks, which are in order.
-  // Returns the channels that have a new value to read.
-  std::vector<Index> apply(std::span<const TaskWrites> tasks);
+  // Returns the channels that have a new value to read; good until the next call.
+  const std::vector<Index>& apply(std::span<const TaskWrites> tasks);
   // The same for a look at the values only: versions stay as they are.
   void preview(std::span<const TaskWrites> tasks);
 
@@ -85,21 +84,24 @@ class ThreadState {
   void set_versions_seen(Value versions_seen);
 
  private:
-  // An object of the channels of a selection, with what changed since it was built.
-  struct View {
-    Value object;
-    bool is_built = false;
-    std::vector<Index> stale;
+  // A channel in this run; all that a step touches of it, side by side.
+  struct Cell {
+    ChannelState state;
+    Value version;              // null: none
+    bool is_available = false;  // what the channel says of the state
+    std::uint32_t change = 0;   // its place in changes_, from 1
   };
-
-  const ChannelInfo& info(Index index) const { return graph_->channels[index]; }
-  void clear();
-  void load_unversioned(const Value& channel_values);
-  // A channel as a step leaves it.
-  struct Staged {
+  // What a step does to a channel: on a copy, so that nothing has happened yet if
+  // another channel refuses its writes.
+  struct Change {
     Index channel;
     ChannelState state;
-    bool has_new_value;
+    bool is_consumed = false;
+    bool has_new_value = false;
+    const Value* first_write = nullptr;
+    std::vector<Value> all_writes = {};  // if there are several
+
+    std::span<const Value> writes() const;
   };
   // Empties the scratch of apply(), also when a channel refuses its writes.
   class ScratchGuard {
@@ -110,24 +112,38 @@ class ThreadState {
    private:
     ThreadState& state_;
   };
+  // An object of the channels of a selection, with what changed since it was built.
+  struct View {
+    Value object;
+    bool is_built = false;
+    std::vector<Index> stale;
+  };
 
-  std::vector<Index> apply(std::span<const TaskWrites> tasks, const Value& version);
-  void stage_changes(std::span<const TaskWrites> tasks);
-  void note_change(Index index, const Value& version, std::vector<Index>* updated);
-  void pass_step(const Value& version, std::vector<Index>& updated);
+  const ChannelInfo& info(Index index) const { return graph_->channels[index]; }
+  void clear();
+  void load_unversioned(const Value& channel_values);
+  void set_state(Index index, ChannelState state);
+
+  // merge.cpp
+  const std::vector<Index>& apply(std::span<const TaskWrites> tasks, const Value& version);
+  Change& change_of(Index index);
+  void consume_triggers(std::span<const TaskWrites> tasks);
+  void group_writes(std::span<const TaskWrites> tasks);
+  void make_changes();
+  void note_seen(const TaskWrites& task);
+  void note_change(Index index, const Value& version, bool has_new_value);
+  void pass_step(const Value& version);
+
   void set_version(Index index, const Value& version);
   void mark_stale(Index index);
   Value build_view(const Selection& selection) const;
   bool refresh(View& view) const;
   std::optional<Value> changed_view(Index selection, std::span<const Write> writes) const;
   ChannelState state_with(Index index, std::span<const Write> writes) const;
-  void note_seen(const TaskWrites& task);
-  void group_writes(std::span<const TaskWrites> tasks);
 
   std::shared_ptr<const Graph> graph_;
   Checkpointer* saver_;
-  std::vector<ChannelState> channels_;
-  std::vector<Value> versions_;  // by channel; null: none
+  std::vector<Cell> cells_;  // by channel
   Value max_version_;
 
   // The versions that each node last ran on, trigger by trigger; and the same as
@@ -146,10 +162,8 @@ class ThreadState {
   std::vector<Index> transients_;  // those of the channels that hold something
 
   // Scratch of apply(), kept to avoid allocating in every step.
-  std::vector<std::vector<Value>> pending_;
-  std::vector<Index> pending_channels_;
-  std::vector<Staged> staged_;
-  std::vector<bool> is_staged_;
+  std::vector<Change> changes_;
+  std::vector<Index> updated_;
 };
 
 }  // namespace clew::pregel
