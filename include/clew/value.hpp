@@ -336,10 +336,12 @@ struct Item {
   Item(T&& element) : value(std::forward<T>(element)) {}
   Item(std::initializer_list<Item> items);
 
+  // What it stands for, which it then no longer holds: a literal is read once.
   Value as_value() const;
 
-  Value value;   // of a pair, its key
-  Value second;  // of a pair, its value
+  // The elements of an initializer_list are const, and yet only made to be taken.
+  mutable Value value;   // of a pair, its key
+  mutable Value second;  // of a pair, its value
   bool is_pair = false;
 };
 

@@ -99,9 +99,9 @@ void Loop::load() {
 
   has_parent_ = saved.has_value();
   if (!saved) {
-    checkpoint_.id = clew::checkpoint_id(-2);
     metadata_ = Value{{"step", -2}};
-    loaded_id_ = checkpoint_.id;
+    // Without a saver an id is made if somebody asks; see checkpoint_id().
+    if (saver) loaded_id_ = checkpoint_.id = clew::checkpoint_id(-2);
     return;
   }
   adopt(*saved);

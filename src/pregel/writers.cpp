@@ -62,8 +62,11 @@ class ResultWriter {
 
   // Keys that are no channels are ignored.
   void write_update(std::string_view key, const Value& value) {
-    const Index index = graph_.find_channel(key);
+    // Nodes tend to name channels in their order.
+    const bool is_next = next_ < graph_.state_channels && graph_.channels[next_].name == key;
+    const Index index = is_next ? next_ : graph_.find_channel(key);
     if (index == kUnknown || index >= graph_.state_channels) return;
+    next_ = index + 1;
     const std::vector<Index>& writable = node_.writable;
     if (!writable.empty() && std::find(writable.begin(), writable.end(), index) == writable.end()) {
       return;
@@ -97,6 +100,7 @@ class ResultWriter {
   const Graph& graph_;
   const Node& node_;
   std::vector<Write> writes_;
+  Index next_ = 0;
 };
 
 bool has_other_keys(const Value& object, const Value& than) {

@@ -254,7 +254,7 @@ Value tree_object_merge(const TreeObject* older, const Value& newer) {
   for (auto [key, value] : newer.items()) {
     const std::size_t position = find_key(older->index.get(), key, older->keys);
     if (position != kNotFound) {
-      values = values.with(position, value);
+      values.set(position, value);
     } else {
       added.emplace_back(key, &value);
     }
@@ -354,13 +354,23 @@ Value large_object(std::span<Value> keys, std::span<Value> values) {
 
 }  // namespace
 
-std::size_t Shape::find(std::string_view key) const {
-  if (count <= kLinearKeys) {
+std::size_t Shape::find_linearly(std::string_view key) const {
+  if (key.size() <= ValueAccess::kInlineText) {
+    // Short text is the same if its two words are.
+    const Value words = ValueAccess::text(Kind::string, key);
     for (std::size_t i = 0; i < count; ++i) {
-      if (ValueAccess::text_of(keys()[i]) == key) return i;
+      if (ValueAccess::same_words(keys()[i], words)) return i;
     }
     return kNotFound;
   }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (ValueAccess::text_of(keys()[i]) == key) return i;
+  }
+  return kNotFound;
+}
+
+std::size_t Shape::find(std::string_view key) const {
+  if (count <= kLinearKeys) return find_linearly(key);
   const std::uint8_t* table = table_of(this);
   for (std::size_t slot = hash_key(key) % kTableSize; table[slot] != 0;
        slot = (slot + 1) % kTableSize) {
@@ -444,11 +454,15 @@ Value object_set(const Node* object, std::string_view key, Value value) {
 }
 
 bool object_set_in_place(const Node* object, std::string_view key, Value& value) {
-  if (!object || object->type != kFlatObject || !is_unique(object)) return false;
-  const std::size_t position = as_flat(object)->shape()->find(key);
+  if (!object || !is_unique(object)) return false;
+  const std::size_t position = object_find(object, key);
   if (position == kNotFound) return false;
   // Nobody else holds it, so nobody sees it change.
-  const_cast<FlatObject*>(as_flat(object))->values()[position].swap(value);
+  if (object->type == kFlatObject) {
+    const_cast<FlatObject*>(as_flat(object))->values()[position].swap(value);
+  } else {
+    const_cast<TreeObject*>(as_tree(object))->values.set(position, std::move(value));
+  }
   return true;
 }
 

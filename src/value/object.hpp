@@ -12,6 +12,9 @@ struct Shape : Container {  // number is the hash of all keys
   const Value* keys() const { return trailing<const Value>(this); }
   Value* keys() { return trailing<Value>(this); }
   std::size_t find(std::string_view key) const;
+
+ private:
+  std::size_t find_linearly(std::string_view key) const;
 };
 
 struct FlatObject : Container {
@@ -52,8 +55,8 @@ const Value& object_value(const Node* object, std::size_t position);
 
 // A new version with one entry replaced or added.
 Value object_set(const Node* object, std::string_view key, Value value);
-// Replaces an entry if nobody else holds the object and it is small; takes
-// `value` and returns true if so.
+// Replaces an entry if nobody else holds the object; takes `value` and returns
+// true if so.
 bool object_set_in_place(const Node* object, std::string_view key, Value& value);
 // `older` with the entries of `newer`, both objects that are not empty.
 Value object_merge(const Value& older, const Value& newer);

@@ -213,7 +213,9 @@ bool all_pairs(std::initializer_list<detail::Item> items) {
 
 Value object_of_pairs(std::initializer_list<detail::Item> pairs) {
   ObjectBuilder builder;
-  for (const detail::Item& pair : pairs) builder.set(pair.value.as_string(), pair.second);
+  for (const detail::Item& pair : pairs) {
+    builder.set(pair.value.as_string(), std::move(pair.second));
+  }
   return std::move(builder).build();
 }
 
@@ -228,7 +230,7 @@ Value list_of_items(std::initializer_list<detail::Item> items) {
 detail::Item::Item(std::initializer_list<Item> items) {
   is_pair = items.size() == 2 && !items.begin()->is_pair && items.begin()->value.is_string();
   if (is_pair) {
-    value = items.begin()->value;
+    value = std::move(items.begin()->value);
     second = std::data(items)[1].as_value();
   } else if (items.size() == 0 || all_pairs(items)) {
     value = object_of_pairs(items);
@@ -238,10 +240,10 @@ detail::Item::Item(std::initializer_list<Item> items) {
 }
 
 Value detail::Item::as_value() const {
-  if (!is_pair) return value;
+  if (!is_pair) return std::move(value);
   VectorEditor elements(2);
-  elements.push_back(value);
-  elements.push_back(second);
+  elements.push_back(std::move(value));
+  elements.push_back(std::move(second));
   return vector_value(Kind::list, std::move(elements).finish());
 }
 

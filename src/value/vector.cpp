@@ -77,14 +77,11 @@ Ref<const Branch> new_path(unsigned level, std::span<const Node* const> leaves) 
   return branch;
 }
 
-// A copy of `branch` with one child replaced by another of the same size.
-Ref<const Branch> with_child(const Branch* branch, std::size_t position, const Node* child) {
-  const Node* children[kWidth];
-  std::copy_n(branch->children(), branch->count, children);
-  children[position] = child;
-  Branch* copy = allocate_branch(branch->detail, {children, branch->count}, branch->has_ends());
+Branch* copy_branch(const Branch* branch) {
+  Branch* copy = allocate_branch(branch->detail, {branch->children(), branch->count},
+                                 branch->has_ends());
   if (branch->has_ends()) std::copy_n(branch->ends(), branch->count, copy->ends());
-  return Ref<const Branch>::adopt(copy);
+  return copy;
 }
 
 // A copy of `branch` with `leaves` behind its last one, all below the same branch
@@ -118,21 +115,20 @@ std::size_t room_for_leaves(const Branch* root) {
   return root->count == kWidth ? kWidth : kWidth - root->count;
 }
 
-Ref<Leaf> leaf_with(const Leaf* from, std::size_t offset, Value element) {
-  Ref<Leaf> leaf = copy_leaf(from, round_capacity(from->count));
-  leaf->items()[offset] = std::move(element);
-  return leaf;
-}
-
-Ref<const Branch> branch_with(const Branch* branch, std::size_t index, Value element) {
-  const std::size_t position = find_child(branch, index);
-  const Node* child = branch->children()[position];
-  if (branch->detail == 1) {
-    const auto* leaf = static_cast<const Leaf*>(child);
-    return with_child(branch, position, leaf_with(leaf, index, std::move(element)).get());
+// The leaf or branch that `slot` owns one reference to, to be written to: a copy
+// takes its place if others hold it too.
+Node* own(const Node*& slot) {
+  if (!is_unique(slot)) {
+    const Node* shared = slot;
+    if (shared->type == kLeaf) {
+      const auto* leaf = static_cast<const Leaf*>(shared);
+      slot = copy_leaf(leaf, round_capacity(leaf->count)).take();
+    } else {
+      slot = copy_branch(static_cast<const Branch*>(shared));
+    }
+    release(shared);
   }
-  const auto* below = static_cast<const Branch*>(child);
-  return with_child(branch, position, branch_with(below, index, std::move(element)).get());
+  return const_cast<Node*>(slot);
 }
 
 }  // namespace
@@ -176,13 +172,27 @@ const Node* Vector::node_at(std::size_t index, unsigned level) const {
 
 Vector Vector::with(std::size_t index, Value element) const {
   Vector result = *this;
-  if (index < tree_size) {
-    result.root = branch_with(root.get(), index, std::move(element));
-  } else {
-    Ref<Leaf> leaf = leaf_with(tail.get(), index - tree_size, std::move(element));
-    result.tail = Ref<const Leaf>::adopt(std::move(leaf).take());
-  }
+  result.set(index, std::move(element));
   return result;
+}
+
+void Vector::set(std::size_t index, Value element) {
+  const bool is_in_tree = index < tree_size;
+  const Node* top = is_in_tree ? static_cast<const Node*>(std::move(root).take())
+                               : static_cast<const Node*>(std::move(tail).take());
+  Node* node = own(top);
+  if (is_in_tree) {
+    root = Ref<const Branch>::adopt(static_cast<const Branch*>(top));
+  } else {
+    tail = Ref<const Leaf>::adopt(static_cast<const Leaf*>(top));
+    index -= tree_size;
+  }
+  while (node->type == kBranch) {
+    auto* branch = static_cast<Branch*>(node);
+    const std::size_t position = find_child(branch, index);
+    node = own(branch->children()[position]);
+  }
+  static_cast<Leaf*>(node)->items()[index] = std::move(element);
 }
 
 VectorEditor::VectorEditor(std::size_t expected) {

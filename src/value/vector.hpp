@@ -37,6 +37,9 @@ struct Vector {
   const Node* node_at(std::size_t index, unsigned level) const;
 
   Vector with(std::size_t index, Value element) const;
+  // Replaces an element. What others hold too is copied first; the rest, which
+  // nobody else can see, changes in place.
+  void set(std::size_t index, Value element);
 };
 
 // Appends many elements to a version, copying its tail once.
