@@ -31,15 +31,20 @@ bool EventSink::wants(StreamMode mode) const {
 
 bool Loop::wants(StreamMode mode) const { return scope_.sink && scope_.sink->wants(mode); }
 
-void Loop::emit(StreamMode mode, const std::function<Value()>& data) {
-  if (!scope_.sink) return;
-  const bool wants_debug =
-      (mode == StreamMode::tasks || mode == StreamMode::checkpoints) && wants(StreamMode::debug);
-  if (!wants(mode) && !wants_debug) return;
-  Value payload = data();
+// Whether somebody listens to such events, if only as part of `debug`.
+bool Loop::tells(StreamMode mode) const {
+  const bool is_debugged = mode == StreamMode::tasks || mode == StreamMode::checkpoints;
+  return wants(mode) || (is_debugged && wants(StreamMode::debug));
+}
+
+void Loop::emit(StreamMode mode, Value payload) {
+  if (!tells(mode)) return;
   std::vector<std::string> ns = split_namespace(scope_.config.checkpoint_ns);
   const std::lock_guard lock(scope_.sink->mutex);
-  if (!wants_debug) return scope_.sink->emit({mode, std::move(ns), std::move(payload)});
+  const bool is_debugged = mode == StreamMode::tasks || mode == StreamMode::checkpoints;
+  if (!is_debugged || !wants(StreamMode::debug)) {
+    return scope_.sink->emit({mode, std::move(ns), std::move(payload)});
+  }
   if (wants(mode)) scope_.sink->emit({mode, ns, payload});
   const bool is_checkpoint = mode == StreamMode::checkpoints;
   const char* type = is_checkpoint                ? "checkpoint"
@@ -69,7 +74,7 @@ void Loop::emit_values() {
   latest_is_current_ = graph_->output_is_transient || wants(StreamMode::values);
   if (!latest_is_current_) return;
   latest_ = read_output();
-  emit(StreamMode::values, [this] { return latest_; });
+  emit(StreamMode::values, latest_);
 }
 
 // Tasks -----------------------------------------------------------------------
@@ -86,18 +91,16 @@ void Loop::emit_custom(TaskRun& task, Value chunk) {
 }
 
 void Loop::emit_task(TaskRun& task) {
-  if (!scope_.sink || task.is_hidden()) return;
-  emit(StreamMode::tasks, [&] {
-    ObjectBuilder payload;
-    payload.set("id", task.id());
-    payload.set("name", task.name);
-    payload.set("input",
-                task.kind == TaskKind::call ? list({list({task.input}), object()}) : task.input);
-    payload.set("triggers", task.triggers());
-    const Value metadata = task_metadata(task);
-    if (!metadata.empty()) payload.set("metadata", metadata);
-    return std::move(payload).build();
-  });
+  if (!tells(StreamMode::tasks) || task.is_hidden()) return;
+  ObjectBuilder payload;
+  payload.set("id", task.id());
+  payload.set("name", task.name);
+  payload.set("input",
+              task.kind == TaskKind::call ? list({list({task.input}), object()}) : task.input);
+  payload.set("triggers", task.triggers());
+  const Value metadata = task_metadata(task);
+  if (!metadata.empty()) payload.set("metadata", metadata);
+  emit(StreamMode::tasks, std::move(payload).build());
 }
 
 Value Loop::task_metadata(TaskRun& task) const {
@@ -109,38 +112,34 @@ Value Loop::task_metadata(TaskRun& task) const {
 }
 
 void Loop::emit_task_result(TaskRun& task, std::span<const Write> writes) {
-  if (!scope_.sink) return;
-  emit(StreamMode::tasks, [&] {
-    Value error;
-    std::vector<Interrupt> interrupts;
-    std::vector<std::pair<std::string_view, Value>> results;
-    const Selection& stream = graph_->selections[graph_->stream];
-    for (const Write& write : writes) {
-      if (write.is(kError) && error.is_null()) error = write.value;
-      if (write.is(kInterrupt)) {
-        for (Interrupt& interrupt : stored_interrupts(write.value)) {
-          interrupts.push_back(std::move(interrupt));
-        }
-      }
-      if (stream.contains(write.index) || write.is(kReturn)) {
-        results.emplace_back(write.name(), write.value);
+  if (!tells(StreamMode::tasks)) return;
+  Value error;
+  std::vector<Interrupt> interrupts;
+  std::vector<std::pair<std::string_view, Value>> results;
+  const Selection& stream = graph_->selections[graph_->stream];
+  for (const Write& write : writes) {
+    if (write.is(kError) && error.is_null()) error = write.value;
+    if (write.is(kInterrupt)) {
+      for (Interrupt& interrupt : stored_interrupts(write.value)) {
+        interrupts.push_back(std::move(interrupt));
       }
     }
-    return object({{"id", task.id()},
-                   {"name", task.name},
-                   {"error", error},
-                   {"result", folded_writes(results)},
-                   {"interrupts", interrupt_list(interrupts)}});
-  });
+    if (stream.contains(write.index) || write.is(kReturn)) {
+      results.emplace_back(write.name(), write.value);
+    }
+  }
+  emit(StreamMode::tasks, object({{"id", task.id()},
+                                  {"name", task.name},
+                                  {"error", error},
+                                  {"result", folded_writes(results)},
+                                  {"interrupts", interrupt_list(interrupts)}}));
 }
 
 void Loop::emit_updates(TaskRun& task, std::span<const Write> writes, bool cached) {
   if (!wants(StreamMode::updates)) return;
-  const auto data = [&] {
-    Value event = object({{task.name, task_update(*output_, writes)}});
-    return cached ? event.set("__metadata__", Value{{"cached", true}}) : event;
-  };
-  emit(StreamMode::updates, std::cref(data));
+  Value event = object({{task.name, task_update(*output_, writes)}});
+  if (cached) event = event.set("__metadata__", Value{{"cached", true}});
+  emit(StreamMode::updates, std::move(event));
 }
 
 // Tells what a task wrote; questions also become part of the result.
@@ -169,12 +168,13 @@ void Loop::output_writes(TaskRun& task, std::span<const Write> writes, bool cach
         latest_ = read_output_now();
       }
     }
-    emit(StreamMode::updates, [&] { return object({{kInterrupt, questions}}); });
-    emit(StreamMode::values, [&] {
+    emit(StreamMode::updates, object({{kInterrupt, questions}}));
+    if (wants(StreamMode::values)) {
       const Value now = read_output_now();
-      return now.is_object() && !output_->is_bare ? now.set(kInterrupt, questions)
-                                                  : object({{kInterrupt, questions}});
-    });
+      emit(StreamMode::values, now.is_object() && !output_->is_bare
+                                   ? now.set(kInterrupt, questions)
+                                   : object({{kInterrupt, questions}}));
+    }
   } else if (!writes.front().is(kError)) {
     emit_updates(task, writes, cached);
   }
@@ -195,26 +195,25 @@ Value Loop::read_output_now() const {
 // Checkpoints -----------------------------------------------------------------
 
 void Loop::emit_checkpoint() {
-  if (!scope_.sink || !scope_.checkpointer) return;
-  emit(StreamMode::checkpoints, [this] {
-    std::vector<PendingWrite> pending;
-    for (const Pending& write : pending_) {
-      pending.push_back(
-          {std::string(write.task_id()), std::string(write.write.name()), write.write.value, {}});
-    }
-    ListBuilder next;
-    ListBuilder tasks;
-    for (const auto& task : tasks_) {
-      next.push_back(task->name);
-      tasks.push_back(checkpoint_task(*task, pending));
-    }
-    return object({{"config", config_of(checkpoint_.id)},
-                   {"parent_config", previous_id_ ? config_of(*previous_id_) : Value()},
-                   {"values", state_.read(graph_->stream, step_, stop_)},
-                   {"metadata", metadata_},
-                   {"next", std::move(next).build()},
-                   {"tasks", std::move(tasks).build()}});
-  });
+  if (!scope_.checkpointer || !tells(StreamMode::checkpoints)) return;
+  std::vector<PendingWrite> pending;
+  for (const Pending& write : pending_) {
+    pending.push_back(
+        {std::string(write.task_id()), std::string(write.write.name()), write.write.value, {}});
+  }
+  ListBuilder next;
+  ListBuilder tasks;
+  for (const auto& task : tasks_) {
+    next.push_back(task->name);
+    tasks.push_back(checkpoint_task(*task, pending));
+  }
+  emit(StreamMode::checkpoints,
+       object({{"config", config_of(checkpoint_.id)},
+               {"parent_config", previous_id_ ? config_of(*previous_id_) : Value()},
+               {"values", state_.read(graph_->stream, step_, stop_)},
+               {"metadata", metadata_},
+               {"next", std::move(next).build()},
+               {"tasks", std::move(tasks).build()}}));
 }
 
 Value Loop::config_of(const std::string& id) const {

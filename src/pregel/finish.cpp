@@ -59,7 +59,7 @@ bool Loop::suppress_interrupt(std::exception_ptr error) {
     // One last look at the state, with what finished tasks of the step wrote.
     if ((has_written_ || !pending_.empty()) && has_writes) apply_tasks();
     if (interrupt.interrupts.empty()) {
-      emit(StreamMode::updates, [] { return Value{{kInterrupt, list()}}; });
+      emit(StreamMode::updates, object({{kInterrupt, list()}}));
     }
     return true;
   } catch (...) {

@@ -222,7 +222,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
   // emit.cpp
   bool wants(StreamMode mode) const;
-  void emit(StreamMode mode, const std::function<Value()>& data);
+  bool tells(StreamMode mode) const;
+  void emit(StreamMode mode, Value payload);
   void emit_values();
   void emit_updates(TaskRun& task, std::span<const Write> writes, bool cached);
   void emit_task(TaskRun& task);

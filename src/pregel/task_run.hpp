@@ -58,9 +58,9 @@ class TaskRun {
   const Node* const node = nullptr;                      // none for a call
   const std::shared_ptr<const TaskFunction::Spec> call;  // call only
   const std::string& name;                               // of the node or the function
-  std::int64_t index = 0;                          // push: of the Send; call: of the call
-  std::optional<TimeoutPolicy> send_timeout;       // push: if the Send has one of its own
-  TaskRun* parent = nullptr;                       // call: the caller; handler: the failed task
+  std::int64_t index = 0;                                // push: of the Send; call: of the call
+  std::optional<TimeoutPolicy> send_timeout;             // push: if the Send has one of its own
+  TaskRun* parent = nullptr;  // call: the caller; handler: the failed task
 
   Value input;
   std::vector<Write> writes;

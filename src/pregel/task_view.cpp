@@ -1,7 +1,5 @@
 #include "pregel/task_view.hpp"
 
-#include <algorithm>
-
 #include "pregel/task_status.hpp"
 
 namespace clew::pregel {
@@ -77,27 +75,24 @@ Value task_update(const Selection& output, std::span<const Write> writes) {
   for (const Write& write : writes) {
     if (write.is(kReturn)) return write.value;
   }
-  std::vector<const Write*> shown;
-  shown.reserve(writes.size());
-  bool has_repeats = false;
+  std::size_t shown = 0;
+  ObjectBuilder builder;
   for (const Write& write : writes) {
     if (!output.contains(write.index)) continue;
-    has_repeats = has_repeats || std::any_of(shown.begin(), shown.end(), [&](const Write* other) {
-                    return other->index == write.index;
-                  });
-    shown.push_back(&write);
+    builder.set(write.name(), write.value);
+    ++shown;
   }
-  if (shown.empty()) return {};
-  if (!output.is_bare && !has_repeats) {
-    ObjectBuilder update;
-    for (const Write* write : shown) update.set(write->name(), write->value);
-    return std::move(update).build();
+  if (shown == 0) return {};
+  Value update = std::move(builder).build();
+  if (output.is_bare && shown == 1) return update.items()[0].value;
+  if (!output.is_bare && shown == update.size()) return update;
+  // Some channel was written several times.
+  ListBuilder updates;
+  for (const Write& write : writes) {
+    if (!output.contains(write.index)) continue;
+    updates.push_back(output.is_bare ? write.value : object({{write.name(), write.value}}));
   }
-  std::vector<Value> updates;
-  for (const Write* write : shown) {
-    updates.push_back(output.is_bare ? write->value : object({{write->name(), write->value}}));
-  }
-  return updates.size() == 1 ? updates.front() : Value(updates);
+  return std::move(updates).build();
 }
 
 }  // namespace clew::pregel

@@ -15,6 +15,8 @@ ThreadState::ThreadState(std::shared_ptr<const Graph> graph, Checkpointer* saver
       cells_(graph_->channels.size()),
       seen_(graph_->trigger_count),
       views_(graph_->selections.size()) {
+  constexpr std::size_t kFewChanges = 4;
+  changes_.reserve(kFewChanges);
   clear();
 }
 

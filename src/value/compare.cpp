@@ -87,14 +87,13 @@ std::strong_ordering compare_types(const detail::ExtensionType& a, const detail:
 class Comparison {
  public:
   std::strong_ordering run(const Value& a, const Value& b) {
-    push(a, b);
-    while (!pending_.empty()) {
+    std::strong_ordering order = compare(a, b);
+    while (order == 0 && !pending_.empty()) {
       const Part part = pending_.back();
       pending_.pop_back();
-      const std::strong_ordering order = part.a ? compare(*part.a, *part.b) : part.verdict;
-      if (order != 0) return order;
+      order = part.a ? compare(*part.a, *part.b) : part.verdict;
     }
-    return std::strong_ordering::equal;
+    return order;
   }
 
  private:

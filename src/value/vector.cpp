@@ -78,8 +78,8 @@ Ref<const Branch> new_path(unsigned level, std::span<const Node* const> leaves) 
 }
 
 Branch* copy_branch(const Branch* branch) {
-  Branch* copy = allocate_branch(branch->detail, {branch->children(), branch->count},
-                                 branch->has_ends());
+  Branch* copy =
+      allocate_branch(branch->detail, {branch->children(), branch->count}, branch->has_ends());
   if (branch->has_ends()) std::copy_n(branch->ends(), branch->count, copy->ends());
   return copy;
 }
