@@ -177,16 +177,15 @@ Vector Vector::with(std::size_t index, Value element) const {
 }
 
 void Vector::set(std::size_t index, Value element) {
-  const bool is_in_tree = index < tree_size;
-  const Node* top = is_in_tree ? static_cast<const Node*>(std::move(root).take())
-                               : static_cast<const Node*>(std::move(tail).take());
-  Node* node = own(top);
-  if (is_in_tree) {
-    root = Ref<const Branch>::adopt(static_cast<const Branch*>(top));
-  } else {
-    tail = Ref<const Leaf>::adopt(static_cast<const Leaf*>(top));
-    index -= tree_size;
+  if (index >= tree_size) {
+    if (!is_unique(tail.get())) {
+      tail = Ref<const Leaf>::adopt(copy_leaf(tail.get(), round_capacity(tail->count)).take());
+    }
+    const_cast<Leaf*>(tail.get())->items()[index - tree_size] = std::move(element);
+    return;
   }
+  if (!is_unique(root.get())) root = Ref<const Branch>::adopt(copy_branch(root.get()));
+  Node* node = const_cast<Branch*>(root.get());
   while (node->type == kBranch) {
     auto* branch = static_cast<Branch*>(node);
     const std::size_t position = find_child(branch, index);

@@ -177,6 +177,28 @@ TEST(Loop, ADroppedStreamCancelsItsRun) {
   EXPECT_EQ(runs, when_dropped);
 }
 
+TEST(Loop, EventsArriveWhileTheirNodeStillRuns) {
+  std::promise<void> seen;
+  const CompiledGraph graph =
+      StateGraph<Count>()
+          .add_node("talk",
+                    [was_seen = seen.get_future().share()](const Count&, Runtime& runtime) {
+                      runtime.stream_writer("first");
+                      runtime.stream_writer("second");
+                      const bool in_time = was_seen.wait_for(10s) == std::future_status::ready;
+                      return Update{{"n", in_time ? 1 : 0}};
+                    })
+          .add_edge(START, "talk")
+          .compile();
+  Value last;
+  for (const StreamEvent& event :
+       graph.stream({{"n", 0}}, {}, {.modes = {StreamMode::custom, StreamMode::updates}})) {
+    last = event.data;
+    if (last == Value("second")) seen.set_value();
+  }
+  EXPECT_EQ(last, (Value{{"talk", {{"n", 1}}}}));
+}
+
 TEST(Loop, ThreadIdIsAskedFor) {
   const CompiledGraph graph =
       chain_of_coroutines({.checkpointer = std::make_shared<InMemorySaver>()});

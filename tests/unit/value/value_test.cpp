@@ -229,6 +229,25 @@ TEST(ValueObject, SetReplacesInPlaceAndLeavesOlderVersionsAlone) {
   }
 }
 
+TEST(ValueObject, SetOnATemporaryStillLeavesCopiesAlone) {
+  for (std::size_t size : {4UL, 40UL, 1100UL}) {
+    Value growing = numbered_object(size);
+    const Value before = growing;
+    for (std::size_t i : {0UL, 3UL, size / 2, size - 1}) {
+      growing = std::move(growing).set(key(i), "first");
+    }
+    const Value between = growing;
+    for (std::size_t i : {0UL, size - 1}) growing = std::move(growing).set(key(i), "second");
+    EXPECT_EQ(before, numbered_object(size));
+    EXPECT_EQ(between[key(0)], "first");
+    EXPECT_EQ(between[key(size - 1)], "first");
+    EXPECT_EQ(growing[key(0)], "second");
+    EXPECT_EQ(growing[key(3)], size == 4 ? "second" : "first");
+    EXPECT_EQ(growing[key(size - 1)], "second");
+    EXPECT_EQ(growing[key(1)], 1);
+  }
+}
+
 TEST(ValueObject, RepeatedKeysKeepTheFirstPlaceAndTheLastValue) {
   for (std::size_t size : {5UL, 20UL, 32UL, 33UL, 200UL}) {
     ObjectBuilder builder;
