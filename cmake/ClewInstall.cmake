@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/clew")
 
-install(TARGETS clew_core clew_sqlite EXPORT clewTargets FILE_SET HEADERS)
+install(TARGETS clew_core clew_embeddings clew_sqlite EXPORT clewTargets FILE_SET HEADERS)
 install(EXPORT clewTargets NAMESPACE clew:: DESTINATION "${package_dir}")
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/clewConfig.cmake.in"
@@ -19,7 +19,7 @@ install(FILES "${PROJECT_BINARY_DIR}/clewConfig.cmake" "${PROJECT_BINARY_DIR}/cl
 set(pkgconfig_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
   BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}/${pkgconfig_dir}" OUTPUT_VARIABLE pkgconfig_to_prefix)
-foreach(package clew clew-sqlite)
+foreach(package clew clew-embeddings clew-sqlite)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in" "${PROJECT_BINARY_DIR}/${package}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${package}.pc" DESTINATION "${pkgconfig_dir}")
 endforeach()

@@ -129,6 +129,14 @@ class StorageError : public Error {
   using Error::Error;
 };
 
+// Texts could not be turned into vectors: the endpoint was not there, refused the
+// request, or answered with something else than the vectors asked for. Nothing
+// of the call was stored.
+class EmbeddingError : public Error {
+ public:
+  using Error::Error;
+};
+
 // ---- In the calls
 
 // A run without input on a thread that has nothing to continue.

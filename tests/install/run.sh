@@ -27,7 +27,7 @@ expect_output "$work/cmake/consumer"
 echo "== pkg-config"
 export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name clew.pc)")
-read -ra cflags <<<"$(pkg-config --cflags clew-sqlite)"
-read -ra libs <<<"$(pkg-config --static --libs clew-sqlite)"
+read -ra cflags <<<"$(pkg-config --cflags clew-embeddings clew-sqlite)"
+read -ra libs <<<"$(pkg-config --static --libs clew-embeddings clew-sqlite)"
 "$compiler" -std=c++20 "${cflags[@]}" "$consumer/main.cpp" -o "$work/consumer" "${libs[@]}"
 expect_output "$work/consumer"

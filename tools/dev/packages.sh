@@ -1,8 +1,9 @@
 # Installs the Debian packages that are missing, and touches nothing when none is.
 
+# "a|b" is content with either; if neither is there, the first is installed.
 declare -A packages=(
   [build]="g++ cmake ninja-build pkg-config ccache libsimdjson-dev libfmt-dev libssl-dev libxxhash-dev libsqlite3-dev
-           libgtest-dev libgmock-dev nlohmann-json3-dev libbenchmark-dev"
+           libcurl4-openssl-dev|libcurl4-gnutls-dev libgtest-dev libgmock-dev nlohmann-json3-dev libbenchmark-dev"
   [format]="clang-format-19"
   [lint]="clang-19 clang-tidy-19 libclang-rt-19-dev lld-19"
   [python]="python3 python3-venv"
@@ -17,10 +18,14 @@ ensure_packages() {
 }
 
 missing_packages() {
-  local group wanted=()
+  local group entry installed wanted=()
   # shellcheck disable=SC2206  # the lists are meant to fall into words
   for group in "$@"; do wanted+=(${packages[$group]}); done
-  comm -23 <(printf '%s\n' "${wanted[@]}" | sort -u) <(installed_packages "${wanted[@]}" | sort -u)
+  # shellcheck disable=SC2068  # and so are the alternatives
+  installed=$(installed_packages ${wanted[@]//|/ }) || true # dpkg-query fails for those it does not know
+  for entry in "${wanted[@]}"; do
+    grep -qxE "${entry//+/\\+}" <<<"$installed" || echo "${entry%%|*}"
+  done | sort -u
 }
 
 installed_packages() {

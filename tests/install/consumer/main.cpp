@@ -2,10 +2,15 @@
 #include <iostream>
 
 #include <clew/clew.hpp>
+#include <clew/embeddings.hpp>
 #include <clew/sqlite_saver.hpp>
 
 int main() {
   const auto saver = clew::SqliteSaver::open(":memory:");
+  clew::InMemoryStore store(clew::IndexOptions{
+      .embed = clew::init_embeddings("openai:test", {.base_url = "http://localhost/v1"})});
   const clew::Value value{{"foo", "a"}, {"bar", {1, 2}}};
-  if (saver->list_threads({}).empty()) std::cout << clew::to_json(value) << '\n';
+  if (saver->list_threads({}).empty() && store.search({}).empty()) {
+    std::cout << clew::to_json(value) << '\n';
+  }
 }
