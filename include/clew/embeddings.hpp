@@ -71,7 +71,7 @@ struct EmbeddingsOptions {
 // option that makes no sense, or a missing key.
 //
 // Certificates are checked against those of the system, or of the file that
-// SSL_CERT_FILE or CURL_CA_BUNDLE names. Redirects are not followed.
+// CURL_CA_BUNDLE or SSL_CERT_FILE names. Redirects are not followed.
 std::shared_ptr<Embedder> init_embeddings(std::string_view provider_and_model,
                                           EmbeddingsOptions options = {});
 

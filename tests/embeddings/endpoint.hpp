@@ -23,7 +23,7 @@ class Endpoint {
   std::shared_ptr<Embedder> embedder(EmbeddingsOptions options = {});
   std::vector<std::chrono::milliseconds> waits() const;
 
-  // What came here so far: [{"target", "headers", "body"}].
+  // What came here so far: [{"port", "target", "headers", "body"}].
   Value requests() const;
 
   // `text` with SERVER in place of the host and port.

@@ -47,7 +47,7 @@ class MiniLm:
 
     def attention(self, state, name):
         query, key, value = (split_heads(self.linear(state, name + part)) for part in ("query", "key", "value"))
-        scores = query @ key.transpose(0, 2, 1) / numpy.sqrt(query.shape[-1])
+        scores = query @ key.transpose(0, 2, 1) / query.shape[-1] ** 0.5
         scores = numpy.exp(scores - scores.max(axis=-1, keepdims=True))
         mixed = scores / scores.sum(axis=-1, keepdims=True) @ value
         return mixed.transpose(1, 0, 2).reshape(state.shape)
@@ -67,7 +67,7 @@ def split_heads(state):
 
 def gelu(x):
     """x * Phi(x), with the error function of Abramowitz and Stegun, 7.1.26."""
-    z = numpy.abs(x) / numpy.sqrt(2)
+    z = numpy.abs(x) / 2 ** 0.5
     t = 1 / (1 + 0.3275911 * z)
     series = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
     return 0.5 * x * (1 + numpy.sign(x) * (1 - series * numpy.exp(-z * z)))

@@ -1,6 +1,5 @@
 // What is sent, and how answers find their texts.
 #include <algorithm>
-#include <map>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -117,6 +116,14 @@ TEST(EmbeddingsRequest, OneEmbedderServesManyThreads) {
     }
   }
   for (std::size_t i = 0; i < made.size(); ++i) EXPECT_EQ(made[i], vectors_of(texts[i]));
+}
+
+TEST(EmbeddingsRequest, ConnectionsAreKept) {
+  Endpoint endpoint("good");
+  const auto embedder = endpoint.embedder();
+  embedder->embed_query("pizza");
+  embedder->embed_query("soup");
+  EXPECT_EQ(endpoint.requests()[0]["port"], endpoint.requests()[1]["port"]);
 }
 
 TEST(EmbeddingsRequest, GoesThroughTheProxy) {

@@ -8,7 +8,7 @@ ends with its status. With --minilm, BASE/embeddings answers with vectors of tha
 the tests put the name of a behaviour and one of their own behind the base:
 
     BASE/BEHAVIOUR/NAME/embeddings      answers as BEHAVIOURS below say
-    BASE/BEHAVIOUR/NAME/requests        what came there so far, each request with its headers
+    BASE/BEHAVIOUR/NAME/requests        what came there so far, each with the port it came from
 
 The vector of a text is its length, its first byte, and 1; or longer or shorter, if so asked.
 """
@@ -47,7 +47,8 @@ class Handler(BaseHTTPRequestHandler):
         behaviour, name, call = path
         if call == "requests":
             return self.send(200, self.server.requests_of(behaviour, name))
-        number = self.server.note(behaviour, name, {"target": self.path, "headers": dict(self.headers), "body": asked})
+        request = {"port": self.client_address[1], "target": self.path, "headers": dict(self.headers), "body": asked}
+        number = self.server.note(behaviour, name, request)
         BEHAVIOURS[behaviour](self, asked, number)
 
     def answer_minilm(self, asked):
@@ -269,6 +270,8 @@ class Server(ThreadingHTTPServer):
 
 
 def load_minilm():
+    # Threads of NumPy spin while they wait for each other, which takes minutes on a busy machine.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
     from minilm import MiniLm
     return MiniLm()
 

@@ -84,7 +84,7 @@ HeaderList header_list(const std::vector<std::string>& headers) {
 
 // libcurl leaves these variables to the command line tool.
 const char* certificates_of_environment() {
-  for (const char* name : {"SSL_CERT_FILE", "CURL_CA_BUNDLE"}) {
+  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
     const char* file = std::getenv(name);
     if (file && *file) return file;
   }
@@ -108,7 +108,6 @@ long in_milliseconds(std::chrono::milliseconds limit) {
 
 void prepare(CURL* curl, const HttpOptions& options, const HttpRequest& request,
              const HeaderList& headers, Transfer& transfer) {
-  curl_easy_reset(curl);
   set(curl, CURLOPT_URL, request.url.c_str());
   set(curl, CURLOPT_HTTPHEADER, headers.get());
   set(curl, CURLOPT_POST, 1L);
@@ -240,6 +239,7 @@ HttpResponse HttpClient::post(const HttpRequest& request, const std::stop_token&
     throw error_of(connection->curl, code, endpoint_of(request.url), options_, transfer);
   }
   HttpResponse response = response_of(connection->curl, transfer);
+  curl_easy_reset(connection->curl);  // forgets what ends here; open connections stay
   keep(std::move(connection));
   return response;
 }
