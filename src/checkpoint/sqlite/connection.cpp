@@ -4,6 +4,8 @@
 
 #include <clew/errors.hpp>
 
+#include "checkpoint/sqlite/log_vfs.hpp"
+
 namespace clew::sqlite {
 namespace {
 
@@ -62,7 +64,7 @@ std::string_view Rows::text(int column) const {
 
 Connection::Connection(const std::string& path, std::chrono::milliseconds busy_timeout) {
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-  const int code = sqlite3_open_v2(path.c_str(), &database_, flags, nullptr);
+  const int code = sqlite3_open_v2(path.c_str(), &database_, flags, log_vfs());
   try {
     if (code != SQLITE_OK) fail(database_, code);
     sqlite3_extended_result_codes(database_, 1);

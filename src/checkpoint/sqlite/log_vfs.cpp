@@ -1,0 +1,195 @@
+#include "checkpoint/sqlite/log_vfs.hpp"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <clew/errors.hpp>
+
+namespace clew::sqlite {
+namespace {
+
+constexpr const char* kName = "clew-log";
+
+// Beyond this a call more costs nothing, and the bytes leave the processor's cache.
+constexpr std::size_t kMostGathered = 256 << 10;
+
+// A frame of the log is a header and a page. If the second number of the header
+// is not zero, the frame is the last of its commit.
+constexpr std::size_t kFrameHeader = 24;
+constexpr std::size_t kCommitMark = 4;
+
+using Bytes = std::span<const std::uint8_t>;
+
+bool ends_commit(Bytes header) {
+  const Bytes mark = header.subspan(kCommitMark, 4);
+  return std::ranges::any_of(mark, [](std::uint8_t byte) { return byte != 0; });
+}
+
+// The log as SQLite sees it. Begins with the base class of SQLite's interface;
+// the file of the VFS behind it lies in memory after it.
+struct LogFile {
+  sqlite3_file base;
+  std::vector<std::uint8_t> gathered;  // what is not yet written, and
+  sqlite3_int64 begin = 0;             // where it belongs
+  sqlite3_int64 end = -1;              // where the last write ended
+  enum { nothing, header, last_header } expects_page_of = nothing;
+
+  sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
+
+  int write(Bytes bytes, sqlite3_int64 offset) {
+    const bool follows = offset == end;
+    if (!follows) {
+      if (const int code = flush(); code != SQLITE_OK) return code;
+    }
+    if (gathered.empty()) begin = offset;
+    gathered.insert(gathered.end(), bytes.begin(), bytes.end());
+    end = offset + static_cast<sqlite3_int64>(bytes.size());
+    return follows && more_follows(bytes) ? SQLITE_OK : flush();
+  }
+
+  // Whether these bytes, appended to the log, cannot be the last of a commit.
+  bool more_follows(Bytes bytes) {
+    if (gathered.size() > kMostGathered) return false;
+    const auto expected = std::exchange(expects_page_of, nothing);
+    if (expected != nothing) return expected == header;
+    if (bytes.size() != kFrameHeader) return false;
+    expects_page_of = ends_commit(bytes) ? last_header : header;
+    return true;
+  }
+
+  // If this fails, SQLite gives the commit up.
+  int flush() {
+    if (gathered.empty()) return SQLITE_OK;
+    const int code = real()->pMethods->xWrite(real(), gathered.data(),
+                                              static_cast<int>(gathered.size()), begin);
+    gathered.clear();
+    return code;
+  }
+};
+
+LogFile& of(sqlite3_file* file) { return *reinterpret_cast<LogFile*>(file); }
+
+// Methods that pass the call on, to the VFS or the file behind; those that look
+// at what is written write first what is gathered.
+template <auto Method>
+struct Pass;
+template <auto Method>
+struct Flush;
+
+template <class... Arguments, int (*sqlite3_io_methods::*Method)(sqlite3_file*, Arguments...)>
+struct Pass<Method> {
+  static int call(sqlite3_file* file, Arguments... arguments) {
+    sqlite3_file* real = of(file).real();
+    return (real->pMethods->*Method)(real, arguments...);
+  }
+};
+
+template <class... Arguments, int (*sqlite3_io_methods::*Method)(sqlite3_file*, Arguments...)>
+struct Flush<Method> {
+  static int call(sqlite3_file* file, Arguments... arguments) {
+    const int code = of(file).flush();
+    return code == SQLITE_OK ? Pass<Method>::call(file, arguments...) : code;
+  }
+};
+
+sqlite3_vfs* real_of(sqlite3_vfs* vfs) { return static_cast<sqlite3_vfs*>(vfs->pAppData); }
+
+template <class Result, class... Arguments,
+          Result (*sqlite3_vfs::*Method)(sqlite3_vfs*, Arguments...)>
+struct Pass<Method> {
+  static Result call(sqlite3_vfs* vfs, Arguments... arguments) {
+    return (real_of(vfs)->*Method)(real_of(vfs), arguments...);
+  }
+};
+
+int write_log(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
+  try {
+    const Bytes view(static_cast<const std::uint8_t*>(bytes), static_cast<std::size_t>(size));
+    return of(file).write(view, offset);
+  } catch (const std::bad_alloc&) {
+    return SQLITE_NOMEM;
+  }
+}
+
+// What is left was never committed.
+int close_log(sqlite3_file* file) {
+  sqlite3_file* real = of(file).real();
+  const int code = real->pMethods->xClose(real);
+  of(file).~LogFile();
+  return code;
+}
+
+sqlite3_io_methods make_methods() {
+  using Methods = sqlite3_io_methods;
+  Methods methods{};
+  methods.iVersion = 1;
+  methods.xClose = close_log;
+  methods.xRead = Flush<&Methods::xRead>::call;
+  methods.xWrite = write_log;
+  methods.xTruncate = Flush<&Methods::xTruncate>::call;
+  methods.xSync = Flush<&Methods::xSync>::call;
+  methods.xFileSize = Flush<&Methods::xFileSize>::call;
+  methods.xLock = Pass<&Methods::xLock>::call;
+  methods.xUnlock = Pass<&Methods::xUnlock>::call;
+  methods.xCheckReservedLock = Pass<&Methods::xCheckReservedLock>::call;
+  methods.xFileControl = Pass<&Methods::xFileControl>::call;
+  methods.xSectorSize = Pass<&Methods::xSectorSize>::call;
+  methods.xDeviceCharacteristics = Pass<&Methods::xDeviceCharacteristics>::call;
+  return methods;
+}
+
+int open_file(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* out_flags) {
+  sqlite3_vfs* real = real_of(vfs);
+  if ((flags & SQLITE_OPEN_WAL) == 0) return real->xOpen(real, name, file, flags, out_flags);
+  auto* log = new (file) LogFile{};
+  const int code = real->xOpen(real, name, log->real(), flags, out_flags);
+  static const sqlite3_io_methods methods = make_methods();
+  log->base.pMethods = &methods;
+  if (code != SQLITE_OK) {
+    log->~LogFile();
+    file->pMethods = nullptr;
+  }
+  return code;
+}
+
+sqlite3_vfs make_vfs(sqlite3_vfs* real) {
+  using Vfs = sqlite3_vfs;
+  Vfs vfs = *real;
+  vfs.iVersion = std::min(real->iVersion, 2);
+  vfs.szOsFile = static_cast<int>(sizeof(LogFile)) + real->szOsFile;
+  vfs.pNext = nullptr;
+  vfs.zName = kName;
+  vfs.pAppData = real;
+  vfs.xOpen = open_file;
+  vfs.xDelete = Pass<&Vfs::xDelete>::call;
+  vfs.xAccess = Pass<&Vfs::xAccess>::call;
+  vfs.xFullPathname = Pass<&Vfs::xFullPathname>::call;
+  vfs.xDlOpen = Pass<&Vfs::xDlOpen>::call;
+  vfs.xDlError = Pass<&Vfs::xDlError>::call;
+  vfs.xDlClose = Pass<&Vfs::xDlClose>::call;
+  vfs.xRandomness = Pass<&Vfs::xRandomness>::call;
+  vfs.xSleep = Pass<&Vfs::xSleep>::call;
+  vfs.xCurrentTime = Pass<&Vfs::xCurrentTime>::call;
+  vfs.xGetLastError = Pass<&Vfs::xGetLastError>::call;
+  vfs.xCurrentTimeInt64 = Pass<&Vfs::xCurrentTimeInt64>::call;
+  return vfs;
+}
+
+}  // namespace
+
+const char* log_vfs() {
+  static const int registered = [] {
+    static sqlite3_vfs vfs = make_vfs(sqlite3_vfs_find(nullptr));
+    return sqlite3_vfs_register(&vfs, 0);
+  }();
+  if (registered != SQLITE_OK) throw StorageError("SQLite takes no VFS");
+  return kName;
+}
+
+}  // namespace clew::sqlite

@@ -1,0 +1,15 @@
+// Writes a commit to SQLite's write-ahead log in one call. SQLite itself makes
+// two per page, which is most of what a small commit costs without a sync.
+//
+// Only the log is touched, and only when its bytes are handed to the system: all
+// of a commit are there before SQLite hears that its last write has succeeded,
+// so what readers see, what a crash leaves and what an error undoes is the same.
+#pragma once
+
+namespace clew::sqlite {
+
+// The name of the VFS to open files with. It stands in front of the VFS that was
+// the default when it was first asked for. Throws StorageError.
+const char* log_vfs();
+
+}  // namespace clew::sqlite
