@@ -16,8 +16,8 @@ namespace {
 
 constexpr const char* kName = "clew-log";
 
-// Beyond this a call more costs nothing, and the bytes leave the processor's cache.
-constexpr std::size_t kMostGathered = 256 << 10;
+// The most that a VFS may expect to be given at once: SQLite's largest page.
+constexpr std::size_t kMostGathered = 64 << 10;
 
 // A frame of the log is a header and a page. If the second number of the header
 // is not zero, the frame is the last of its commit.
@@ -44,7 +44,7 @@ struct LogFile {
 
   int write(Bytes bytes, sqlite3_int64 offset) {
     const bool follows = offset == end;
-    if (!follows) {
+    if (!follows || gathered.size() + bytes.size() > kMostGathered) {
       if (const int code = flush(); code != SQLITE_OK) return code;
     }
     if (gathered.empty()) begin = offset;
@@ -55,7 +55,6 @@ struct LogFile {
 
   // Whether these bytes, appended to the log, cannot be the last of a commit.
   bool more_follows(Bytes bytes) {
-    if (gathered.size() > kMostGathered) return false;
     const auto expected = std::exchange(expects_page_of, nothing);
     if (expected != nothing) return expected == header;
     if (bytes.size() != kFrameHeader) return false;
