@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <new>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,7 +18,7 @@
 namespace clew::sqlite {
 namespace {
 
-constexpr const char* kName = "clew-log";
+constexpr std::string_view kPrefix = "clew-log-";
 
 // The most that a VFS may expect to be given at once: SQLite's largest page.
 constexpr std::size_t kMostGathered = 64 << 10;
@@ -157,13 +161,13 @@ int open_file(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags,
   return code;
 }
 
-sqlite3_vfs make_vfs(sqlite3_vfs* real) {
+sqlite3_vfs make_vfs(sqlite3_vfs* real, const char* name) {
   using Vfs = sqlite3_vfs;
   Vfs vfs = *real;
   vfs.iVersion = std::min(real->iVersion, 2);
   vfs.szOsFile = static_cast<int>(sizeof(LogFile)) + real->szOsFile;
   vfs.pNext = nullptr;
-  vfs.zName = kName;
+  vfs.zName = name;
   vfs.pAppData = real;
   vfs.xOpen = open_file;
   vfs.xDelete = Pass<&Vfs::xDelete>::call;
@@ -182,13 +186,25 @@ sqlite3_vfs make_vfs(sqlite3_vfs* real) {
 
 }  // namespace
 
+// Made once for each VFS behind, and never removed: files may be open until the end.
 const char* log_vfs() {
-  static const int registered = [] {
-    static sqlite3_vfs vfs = make_vfs(sqlite3_vfs_find(nullptr));
-    return sqlite3_vfs_register(&vfs, 0);
-  }();
-  if (registered != SQLITE_OK) throw StorageError("SQLite takes no VFS");
-  return kName;
+  struct Made {
+    std::string name;
+    sqlite3_vfs vfs;
+  };
+  static std::mutex mutex;
+  static auto& made = *new std::map<sqlite3_vfs*, Made>;
+  const std::lock_guard lock(mutex);
+  sqlite3_vfs* real = sqlite3_vfs_find(nullptr);
+  if (!real) throw StorageError("this SQLite has no VFS to open files with");
+  const auto [entry, is_new] = made.try_emplace(real);
+  Made& found = entry->second;
+  if (is_new) {
+    found.name = std::string(kPrefix) + real->zName;
+    found.vfs = make_vfs(real, found.name.c_str());
+    sqlite3_vfs_register(&found.vfs, 0);
+  }
+  return found.name.c_str();
 }
 
 }  // namespace clew::sqlite

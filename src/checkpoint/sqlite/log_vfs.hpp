@@ -8,8 +8,8 @@
 
 namespace clew::sqlite {
 
-// The name of the VFS to open files with. It stands in front of the VFS that was
-// the default when it was first asked for. Throws StorageError.
+// The name of the VFS to open files with. It stands in front of the VFS that is the
+// default now. May be called from any thread.
 const char* log_vfs();
 
 }  // namespace clew::sqlite
