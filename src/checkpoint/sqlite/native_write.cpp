@@ -73,10 +73,11 @@ bool is_json(const Value& value) {
 // Whether all values that the put does not bring are those of the checkpoint
 // before, as they are unless it copies another one.
 bool inherits_the_rest(const CheckpointPut& put, const Value& parent) {
-  for (auto [channel, version] : put.checkpoint.channel_versions.items()) {
-    if (put.new_versions.contains(channel)) continue;
-    const Value* before = parent["channel_versions"].find(channel);
-    if (!before || *before != version) return false;
+  const Value& versions = put.checkpoint.channel_versions;
+  const Value before = parent.is_null() ? object() : parent["channel_versions"];
+  for (std::size_t position : difference(before, versions).changed) {
+    const auto [channel, version] = versions.items()[position];
+    if (!put.new_versions.contains(channel) && before[channel] != version) return false;
   }
   return true;
 }
