@@ -102,7 +102,8 @@ class NativeReader {
   // Nothing if it is not stored. `known`, if given, saves loading its values.
   std::optional<CheckpointTuple> get_tuple(const std::string& checkpoint_id,
                                            const VersionCache::Known* known);
-  // Appends to `found` until it holds options.limit.
+  // Appends to `found` until it holds options.limit. What the checkpoints refer to
+  // is read by the dozen.
   void list(const ListOptions& options, std::vector<CheckpointTuple>& found);
 
   // The checkpoint with the chains it stands in.
@@ -121,13 +122,18 @@ class NativeReader {
     TypedBytes data;
   };
   using FindRow = std::function<std::optional<Row>(const Value& version)>;
+  using RowsByVersion = std::unordered_map<std::string, Row>;
   using Chains = std::unordered_map<std::string, VersionChain>;  // by version
 
+  // Without its writes.
   CheckpointTuple tuple(std::string id, std::string parent_id, Value metadata,
                         const VersionCache::Known* known);
+  void add_writes(std::span<CheckpointTuple> newest_first);
   Value channel_values(const Value& checkpoint);
-  template <class... Arguments>
-  std::optional<Row> find_row(std::string_view sql, const Arguments&... arguments);
+  static Row row(const Rows& rows, int column);
+  std::optional<Row> find_checkpoint(std::string_view id);
+  std::optional<Row> find_value(std::string_view channel, std::string_view version);
+  void read_ahead(std::string_view channel, std::string_view version);
   const VersionChain& load(Chains& known, const Value& version, const FindRow& find);
 
   Connection& connection_;
@@ -136,6 +142,11 @@ class NativeReader {
   const std::string checkpoint_ns_;
   Chains checkpoints_;
   std::unordered_map<std::string, Chains> channels_;
+
+  // Rows that a list will need, and how many of a channel are read for it at once.
+  RowsByVersion listed_;
+  std::unordered_map<std::string, RowsByVersion> ahead_;
+  std::size_t rows_ahead_ = 0;
 };
 
 // Whether the serializer hides nothing from whoever reads the file.

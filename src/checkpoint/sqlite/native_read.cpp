@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <limits>
+#include <tuple>
 
 #include <clew/error.hpp>
 #include <clew/json.hpp>
@@ -98,23 +100,35 @@ std::optional<CheckpointTuple> NativeReader::get_tuple(const std::string& checkp
   if (!rows.next()) return std::nullopt;
   Value metadata = decode_metadata(serializer_, rows.text(1), rows.text(2));
   if (rows.integer(3) != 0) known = nullptr;  // it may be from before
-  return tuple(checkpoint_id, std::string(rows.text(0)), std::move(metadata), known);
+  CheckpointTuple found =
+      tuple(checkpoint_id, std::string(rows.text(0)), std::move(metadata), known);
+  found.pending_writes = writes(checkpoint_id);
+  return found;
 }
 
 void NativeReader::list(const ListOptions& options, std::vector<CheckpointTuple>& found) {
   constexpr std::string_view kAfterAll = "\xFF";  // no text begins with it
+  constexpr std::size_t kMostAhead = 64;
   const std::string_view before = options.before.empty() ? kAfterAll : options.before;
+  const std::size_t limit = options.limit.value_or(std::numeric_limits<std::size_t>::max());
+  const std::size_t first = std::min(found.size(), limit);
+  rows_ahead_ = std::min(limit - first, kMostAhead);
   Rows rows = connection_.query(
-      "SELECT checkpoint_id, parent_checkpoint_id, metadata_type, metadata FROM checkpoints"
-      " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < ?"
-      " ORDER BY checkpoint_id DESC",
+      "SELECT checkpoint_id, parent_checkpoint_id, metadata_type, metadata, base_checkpoint_id,"
+      " place, type, checkpoint FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
+      " AND checkpoint_id < ? ORDER BY checkpoint_id DESC",
       thread_id_, checkpoint_ns_, before);
-  while ((!options.limit || found.size() < *options.limit) && rows.next()) {
+  while (found.size() < limit && rows.next()) {
     Value metadata = decode_metadata(serializer_, rows.text(2), rows.text(3));
     if (!internal::matches_metadata(metadata, options.filter)) continue;
+    std::string id(rows.text(0));
+    listed_.insert_or_assign(id, row(rows, 4));
     found.push_back(
-        tuple(std::string(rows.text(0)), std::string(rows.text(1)), std::move(metadata), nullptr));
+        tuple(std::move(id), std::string(rows.text(1)), std::move(metadata), nullptr));
   }
+  const std::span listed = std::span(found).subspan(first);
+  if (options.filter.is_null()) return add_writes(listed);
+  for (CheckpointTuple& tuple : listed) tuple.pending_writes = writes(tuple.key.checkpoint_id);
 }
 
 CheckpointTuple NativeReader::tuple(std::string id, std::string parent_id, Value metadata,
@@ -126,7 +140,6 @@ CheckpointTuple NativeReader::tuple(std::string id, std::string parent_id, Value
   tuple.checkpoint.channel_values = known ? known->channel_values : channel_values(map);
   tuple.metadata = std::move(metadata);
   tuple.parent_id = std::move(parent_id);
-  tuple.pending_writes = writes(id);
   return tuple;
 }
 
@@ -144,54 +157,137 @@ Value NativeReader::channel_values(const Value& checkpoint) {
   return std::move(values).build();
 }
 
+// Writes ----------------------------------------------------------------------------
+
+namespace {
+
+// The writes of one checkpoint, in whichever order they are read.
+class StepReader {
+ public:
+  explicit StepReader(const Serializer& serializer) : serializer_(serializer) {}
+
+  // From columns task_id, idx, channel, type, blob_data, task_path, node.
+  void add(const Rows& rows, int column) {
+    writes_.push_back(
+        {rows.integer(column + 1),
+         {.task_id = std::string(rows.text(column)),
+          .channel = std::string(rows.text(column + 2)),
+          .value = serializer_.loads_typed(rows.text(column + 3), rows.text(column + 4)),
+          .task_path = std::string(rows.text(column + 5)),
+          .node = std::string(rows.text(column + 6))}});
+  }
+
+  // By task path, task and index.
+  std::vector<PendingWrite> take() {
+    std::ranges::sort(writes_, {}, [](const Stored& stored) {
+      return std::tie(stored.write.task_path, stored.write.task_id, stored.index);
+    });
+    std::vector<PendingWrite> taken;
+    taken.reserve(writes_.size());
+    for (Stored& stored : writes_) taken.push_back(std::move(stored.write));
+    writes_.clear();
+    return taken;
+  }
+
+ private:
+  struct Stored {
+    std::int64_t index;
+    PendingWrite write;
+  };
+
+  const Serializer& serializer_;
+  std::vector<Stored> writes_;
+};
+
+}  // namespace
+
 std::vector<PendingWrite> NativeReader::writes(std::string_view checkpoint_id) {
-  std::vector<PendingWrite> writes;
+  StepReader step(serializer_);
   for (Rows rows = connection_.query(
-           "SELECT task_id, channel, type, blob_data, task_path, node FROM checkpoint_writes"
-           " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
-           " ORDER BY task_id, idx",
+           "SELECT task_id, idx, channel, type, blob_data, task_path, node FROM checkpoint_writes"
+           " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
            thread_id_, checkpoint_ns_, checkpoint_id);
        rows.next();) {
-    writes.push_back({.task_id = std::string(rows.text(0)),
-                      .channel = std::string(rows.text(1)),
-                      .value = serializer_.loads_typed(rows.text(2), rows.text(3)),
-                      .task_path = std::string(rows.text(4)),
-                      .node = std::string(rows.text(5))});
+    step.add(rows, 0);
   }
-  // SQLite would build a table to sort them; most are in order already.
-  std::ranges::stable_sort(writes, {}, &PendingWrite::task_path);
-  return writes;
+  return step.take();
+}
+
+void NativeReader::add_writes(std::span<CheckpointTuple> newest_first) {
+  if (newest_first.empty()) return;
+  StepReader step(serializer_);
+  auto current = newest_first.begin();
+  for (Rows rows = connection_.query(
+           "SELECT checkpoint_id, task_id, idx, channel, type, blob_data, task_path, node"
+           " FROM checkpoint_writes WHERE thread_id = ? AND checkpoint_ns = ?"
+           " AND checkpoint_id BETWEEN ? AND ? ORDER BY checkpoint_id DESC",
+           thread_id_, checkpoint_ns_, newest_first.back().key.checkpoint_id,
+           newest_first.front().key.checkpoint_id);
+       rows.next();) {
+    const std::string_view id = rows.text(0);
+    while (current->key.checkpoint_id > id) (current++)->pending_writes = step.take();
+    // Else the checkpoint itself was never stored.
+    if (current->key.checkpoint_id == id) step.add(rows, 1);
+  }
+  current->pending_writes = step.take();
 }
 
 // Versions --------------------------------------------------------------------------
 
 const VersionChain& NativeReader::checkpoint(std::string_view checkpoint_id) {
-  return load(checkpoints_, Value(checkpoint_id), [this](const Value& id) {
-    return find_row(
-        "SELECT base_checkpoint_id, place, type, checkpoint FROM checkpoints"
-        " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
-        thread_id_, checkpoint_ns_, id.as_string());
-  });
+  return load(checkpoints_, Value(checkpoint_id),
+              [this](const Value& id) { return find_checkpoint(id.as_string()); });
 }
 
 const VersionChain& NativeReader::value(std::string_view channel, const Value& version) {
-  return load(channels_[std::string(channel)], version_text(version),
-              [this, channel](const Value& wanted) {
-                return find_row(
-                    "SELECT base_version, place, type, blob_data FROM checkpoint_blobs"
-                    " WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ? AND version = ?",
-                    thread_id_, checkpoint_ns_, channel, wanted.as_string());
-              });
+  return load(
+      channels_[std::string(channel)], version_text(version),
+      [this, channel](const Value& wanted) { return find_value(channel, wanted.as_string()); });
 }
 
-template <class... Arguments>
-std::optional<NativeReader::Row> NativeReader::find_row(std::string_view sql,
-                                                        const Arguments&... arguments) {
-  Rows rows = connection_.query(sql, arguments...);
-  if (!rows.next()) return std::nullopt;
-  return Row{std::string(rows.text(0)),
-             rows.integer(1),
-             {std::string(rows.text(2)), std::string(rows.text(3))}};
+// From columns base, place, type, data.
+NativeReader::Row NativeReader::row(const Rows& rows, int column) {
+  return {std::string(rows.text(column)),
+          rows.integer(column + 1),
+          {std::string(rows.text(column + 2)), std::string(rows.text(column + 3))}};
+}
+
+std::optional<NativeReader::Row> NativeReader::find_checkpoint(std::string_view id) {
+  if (auto listed = listed_.extract(std::string(id))) return std::move(listed.mapped());
+  Rows rows = connection_.query(
+      "SELECT base_checkpoint_id, place, type, checkpoint FROM checkpoints"
+      " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+      thread_id_, checkpoint_ns_, id);
+  return rows.next() ? std::optional(row(rows, 0)) : std::nullopt;
+}
+
+std::optional<NativeReader::Row> NativeReader::find_value(std::string_view channel,
+                                                          std::string_view version) {
+  if (rows_ahead_ > 1) {
+    RowsByVersion& ahead = ahead_[std::string(channel)];
+    if (!ahead.contains(std::string(version))) read_ahead(channel, version);
+    if (auto found = ahead.extract(std::string(version))) return std::move(found.mapped());
+    return std::nullopt;
+  }
+  Rows rows = connection_.query(
+      "SELECT base_version, place, type, blob_data FROM checkpoint_blobs"
+      " WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ? AND version = ?",
+      thread_id_, checkpoint_ns_, channel, version);
+  return rows.next() ? std::optional(row(rows, 0)) : std::nullopt;
+}
+
+// Older checkpoints have older versions.
+void NativeReader::read_ahead(std::string_view channel, std::string_view version) {
+  RowsByVersion& ahead = ahead_[std::string(channel)];
+  ahead.clear();
+  for (Rows rows = connection_.query(
+           "SELECT version, base_version, place, type, blob_data FROM checkpoint_blobs"
+           " WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ? AND version <= ?"
+           " ORDER BY version DESC LIMIT ?",
+           thread_id_, checkpoint_ns_, channel, version, static_cast<std::int64_t>(rows_ahead_));
+       rows.next();) {
+    ahead.emplace(rows.text(0), row(rows, 1));
+  }
 }
 
 // Goes back to the nearest version that is known or stored whole, and from there
