@@ -42,19 +42,22 @@ struct LogFile {
   std::vector<std::uint8_t> gathered;  // what is not yet written, and
   sqlite3_int64 begin = 0;             // where it belongs
   sqlite3_int64 end = -1;              // where the last write ended
+  bool is_gathering = false;
   enum { nothing, header, last_header } expects_page_of = nothing;
 
   sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
 
   int write(Bytes bytes, sqlite3_int64 offset) {
-    const bool follows = offset == end;
+    const bool follows = is_gathering && offset == end;
+    if (!follows) expects_page_of = nothing;
+    const bool is_followed = follows && more_follows(bytes);
+    end = offset + static_cast<sqlite3_int64>(bytes.size());
     if (!follows || gathered.size() + bytes.size() > kMostGathered) {
       if (const int code = flush(); code != SQLITE_OK) return code;
     }
     if (gathered.empty()) begin = offset;
     gathered.insert(gathered.end(), bytes.begin(), bytes.end());
-    end = offset + static_cast<sqlite3_int64>(bytes.size());
-    return follows && more_follows(bytes) ? SQLITE_OK : flush();
+    return is_followed ? SQLITE_OK : flush();
   }
 
   // Whether these bytes, appended to the log, cannot be the last of a commit.
@@ -66,12 +69,13 @@ struct LogFile {
     return true;
   }
 
-  // If this fails, SQLite gives the commit up.
+  // If this fails, SQLite gives the commit up, and nothing follows what was written.
   int flush() {
     if (gathered.empty()) return SQLITE_OK;
     const int code = real()->pMethods->xWrite(real(), gathered.data(),
                                               static_cast<int>(gathered.size()), begin);
     gathered.clear();
+    if (code != SQLITE_OK) end = -1;
     return code;
   }
 };
@@ -152,13 +156,17 @@ int open_file(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags,
   if ((flags & SQLITE_OPEN_WAL) == 0) return real->xOpen(real, name, file, flags, out_flags);
   auto* log = new (file) LogFile{};
   const int code = real->xOpen(real, name, log->real(), flags, out_flags);
-  static const sqlite3_io_methods methods = make_methods();
-  log->base.pMethods = &methods;
   if (code != SQLITE_OK) {
     log->~LogFile();
     file->pMethods = nullptr;
+    return code;
   }
-  return code;
+  static const sqlite3_io_methods methods = make_methods();
+  log->base.pMethods = &methods;
+  // Where a torn write can hurt its neighbours, SQLite syncs in the midst of a frame.
+  const int device = log->real()->pMethods->xDeviceCharacteristics(log->real());
+  log->is_gathering = (device & SQLITE_IOCAP_POWERSAFE_OVERWRITE) != 0;
+  return SQLITE_OK;
 }
 
 sqlite3_vfs make_vfs(sqlite3_vfs* real, const char* name) {
