@@ -72,8 +72,8 @@ struct LogFile {
   // If this fails, SQLite gives the commit up, and nothing follows what was written.
   int flush() {
     if (gathered.empty()) return SQLITE_OK;
-    const int code = real()->pMethods->xWrite(real(), gathered.data(),
-                                              static_cast<int>(gathered.size()), begin);
+    const int code =
+        real()->pMethods->xWrite(real(), gathered.data(), static_cast<int>(gathered.size()), begin);
     gathered.clear();
     if (code != SQLITE_OK) end = -1;
     return code;

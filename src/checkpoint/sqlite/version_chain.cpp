@@ -9,7 +9,7 @@ namespace {
 
 // Below this, making and reading a difference costs more than it saves.
 constexpr std::size_t kSmallList = 128;
-constexpr std::size_t kSmallObject = 1024;
+constexpr std::size_t kSmallObject = 2048;
 
 // What `newer` takes, judged by the size of `older`, which takes `bytes`.
 std::size_t estimate(std::size_t bytes, const Value& older, const Value& newer) {

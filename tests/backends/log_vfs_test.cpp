@@ -1,0 +1,85 @@
+// What is committed is in the log, whichever way SQLite writes it.
+#include "checkpoint/sqlite/log_vfs.hpp"
+
+#include <gtest/gtest.h>
+
+#include "checkpoint/sqlite/connection.hpp"
+#include "temporary_folder.hpp"
+
+namespace clew::sqlite {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Log : public testing::Test {
+ protected:
+  Log() {
+    connection_.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    connection_.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY, data BLOB)");
+  }
+
+  void insert(int count) {
+    connection_.run(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
+        " INSERT INTO rows (data) SELECT zeroblob(1000) FROM n",
+        std::int64_t{count});
+  }
+
+  // What a process that opens the files as they are now finds in them.
+  std::string found() {
+    const std::filesystem::path copy = folder_.path / "copy.db";
+    for (const char* suffix : {"", "-wal"}) {
+      std::filesystem::copy_file(path_ + suffix, copy.string() + suffix,
+                                 std::filesystem::copy_options::overwrite_existing);
+    }
+    std::filesystem::remove(copy.string() + "-shm");
+    Connection other(copy.string(), 1s);
+    return *other.value(
+        "SELECT count(*) || ' rows, ' || total(length(data)) || ' bytes, '"
+        " || (SELECT * FROM pragma_integrity_check) FROM rows");
+  }
+
+  TemporaryFolder folder_;
+  std::string path_ = (folder_.path / "rows.db").string();
+  Connection connection_{path_, 1s};
+};
+
+TEST_F(Log, HoldsEachCommitWhenItIsDone) {
+  insert(1);
+  EXPECT_EQ(found(), "1 rows, 1000.0 bytes, ok");
+  insert(200);  // more than goes to the log in one call
+  EXPECT_EQ(found(), "201 rows, 201000.0 bytes, ok");
+}
+
+TEST_F(Log, HoldsPagesThatWereWrittenAgain) {
+  connection_.execute("PRAGMA cache_size = 5; BEGIN");
+  insert(300);
+  connection_.execute("UPDATE rows SET data = zeroblob(2000) WHERE id % 50 = 0");
+  connection_.execute("UPDATE rows SET data = zeroblob(500) WHERE id % 60 = 0; COMMIT");
+  EXPECT_EQ(found(), "300 rows, 302500.0 bytes, ok");
+}
+
+TEST_F(Log, GoesOnAfterWhatWasUndone) {
+  insert(10);
+  connection_.execute("PRAGMA cache_size = 5; BEGIN");
+  insert(300);
+  EXPECT_EQ(found(), "10 rows, 10000.0 bytes, ok");
+  connection_.execute("ROLLBACK");
+  insert(1);
+  EXPECT_EQ(found(), "11 rows, 11000.0 bytes, ok");
+  connection_.execute("PRAGMA wal_checkpoint(RESTART)");
+  insert(1);
+  EXPECT_EQ(found(), "12 rows, 12000.0 bytes, ok");
+}
+
+TEST_F(Log, PassesOnWhatOthersCommitted) {
+  Connection other(path_, 1s);
+  for (int i = 0; i < 3; ++i) {
+    insert(20);
+    other.run("INSERT INTO rows (data) VALUES (zeroblob(1000))");
+  }
+  EXPECT_EQ(found(), "63 rows, 63000.0 bytes, ok");
+}
+
+}  // namespace
+}  // namespace clew::sqlite
