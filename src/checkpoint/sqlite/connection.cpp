@@ -201,12 +201,12 @@ void Connection::add_function(const char* name, int arguments, Function function
 bool Connection::in_transaction() const { return sqlite3_get_autocommit(database_) == 0; }
 
 sqlite3_stmt* Connection::prepare(std::string_view sql) {
-  sqlite3_stmt*& statement = statements_[sql];
+  sqlite3_stmt*& statement = statements_[sql.data()];
   if (statement) return statement;
   const int code = sqlite3_prepare_v3(database_, sql.data(), static_cast<int>(sql.size()),
                                       SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   if (code != SQLITE_OK) {
-    statements_.erase(sql);
+    statements_.erase(sql.data());
     fail(database_, code);
   }
   return statement;

@@ -110,7 +110,7 @@ class Connection {
   }
 
   sqlite3* database_ = nullptr;
-  std::unordered_map<std::string_view, sqlite3_stmt*> statements_;
+  std::unordered_map<const char*, sqlite3_stmt*> statements_;  // by where their text is
 };
 
 // A look at one state of the file, whatever is committed meanwhile.
