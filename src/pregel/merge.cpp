@@ -118,12 +118,14 @@ void ThreadState::note_change(Index index, const Value& version, bool has_new_va
   if (has_new_value && is_available(index)) updated_.push_back(index);
 }
 
-// What the end of a step does to channels that nobody wrote to.
+// What the end of a step does to channels that nobody wrote to. In a preview that
+// goes for those that were written, too: get_state() shows none of them.
 void ThreadState::pass_step(const Value& version) {
   for (std::size_t i = 0; i < transients_.size(); ++i) {
     const Index index = transients_[i];
     const std::uint32_t change = cells_[index].change;
-    const bool was_written = change != 0 && changes_[change - 1].has_new_value;
+    const bool was_written =
+        !version.is_null() && change != 0 && changes_[change - 1].has_new_value;
     if (!is_available(index) || was_written) continue;
     ChannelState state = cells_[index].state;
     if (!info(index).channel->update(state, {}, info(index).name)) continue;
