@@ -21,7 +21,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from targets import (CELLS, LEAST_RATIO, MOST_GROWTH, MOST_MEGABYTES, MOST_MEGABYTES_ON_DISK, MOST_MICROSECONDS,
+from targets import (CELLS, LEAST_RATIO, LEAST_RECALL, MOST_GROWTH, MOST_MEGABYTES, MOST_MEGABYTES_ON_DISK, MOST_MICROSECONDS,
                      MOST_NANOSECONDS, MOST_WALL)
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -134,6 +134,7 @@ def compared(name, clew_rounds, python_rounds):
         "ratio": statistics.median(ratios) if ratios else None,
         "spread": (min(ratios), max(ratios)) if ratios else None,
         "least": LEAST_RATIO.get(f"{name} {backend_of(line)}"),
+        "recall": line.get("recall_at_10"),
         "clew_mb": statistics.median(lines[name]["rss_mb"] for lines in clew_rounds),
         "python_mb": statistics.median(lines[name]["rss_mb"] for lines in python_rounds) if python else None,
     }
@@ -187,6 +188,10 @@ def limits_of(rows):
         if (row := by_name.get(name)) and (base_row := by_name.get(base)):
             limits.append({"what": f"{name}: wall time per {row['unit']}, in that of {base}", "unit": "x",
                            "clew": row["clew_wall"] / base_row["clew_wall"], "python": None, "most": most})
+    for name, least in LEAST_RECALL.items():
+        if row := by_name.get(name):
+            limits.append({"what": f"{name}: not found of the best ten", "unit": "",
+                           "clew": 1 - row["recall"], "python": None, "most": round(1 - least, 4)})
     for (name, base), most in MOST_GROWTH.items():
         if (row := by_name.get(name)) and (base_row := by_name.get(base)):
             python = row["python"] and row["python"] / base_row["python"]

@@ -18,10 +18,10 @@ struct Option {
   std::string_view help;
 };
 
-const Choices kWorkloads = {
-    "W1",         "W2",          "W3",          "W4",         "W5",
-    "W6",         "W7",          "W8",          "W9",         "commits",
-    "sequential", "react_agent", "react_graph", "wide_state", "fanout_to_subgraph"};
+const Choices kWorkloads = {"W1",          "W2",          "W3",         "W4",
+                            "W5",          "W6",          "W7",         "W8",
+                            "W9",          "commits",     "neighbours", "sequential",
+                            "react_agent", "react_graph", "wide_state", "fanout_to_subgraph"};
 
 const std::vector<Option> kOptions = {
     {"--backend",

@@ -17,7 +17,7 @@ class Cell:
 # Where LangGraph needs long, both sides do less than a workload's default: W2 has 200 turns and W6 200
 # threads instead of 1,000, and --n says how often W3 with 1,000 tasks and the longer shapes run; some get
 # fewer rounds.
-# W7 repeats by itself, and W9 reports the memory of a process that did its work once.
+# W7 and neighbours repeat by themselves, and W9 reports the memory of a process that did its work once.
 CELLS = [
     Cell("W1 --backend none"),
     Cell("W1 --backend memory"),
@@ -30,6 +30,10 @@ CELLS = [
     Cell("W5"),
     Cell("W6 --n 200"),
     Cell("W7", clew_repeat=1),
+    Cell("W8", clew_repeat=5),
+    Cell("W8 --dims 384", clew_repeat=5),
+    Cell("W8 --dims 1536", clew_repeat=3),
+    Cell("neighbours", clew_repeat=1, most_rounds=1, clew_only=True),
     Cell("W9 --backend none", clew_repeat=1),
     Cell("W9 --backend memory", clew_repeat=1),
     Cell("commits --backend sqlite", clew_repeat=3, clew_only=True),
@@ -74,6 +78,12 @@ LEAST_RATIO = {
     "W7_dec_msg_objects msgpack": 12,
     "W7_enc_nested_json msgpack": 1.5,
     "W7_dec_nested_json msgpack": 3,
+    "W8_put memory": 8,
+    "W8_get memory": 8,
+    "W8_search_narrow memory": 15,
+    "W8_search_broad memory": 15,
+    "W8_semantic_vec384 memory": 80,
+    "W8_semantic_vec1536 memory": 80,
     "W9_conc1000 none": 50,
     "W9_conc1000 memory": 50,
     "W2_chat_plain sqlite": 40,
@@ -100,7 +110,11 @@ MOST_WALL = {
     ("W1_seq10 sqlite", "commit sqlite"): 1.4,
     ("W1_seq10 sqlite_normal", "commit sqlite_normal"): 2.5,
     ("put_64_threads sqlite", "put_1_thread sqlite"): 0.1,
+    ("hnsw_clustered memory", "exact_clustered memory"): 0.1,
 }
+
+# Which part of the best ten of all a graph of neighbours finds at least.
+LEAST_RECALL = {"hnsw_clustered memory": 0.95}
 
 # How many megabytes of memory the process may have in use at its end.
 MOST_MEGABYTES = {"W9_conc1000 none": 20, "W9_conc1000 memory": 20, "W2_chat_plain sqlite": 40}

@@ -8,7 +8,7 @@
 namespace clew::bench {
 namespace {
 
-constexpr std::array<Workload, 15> kWorkloads = {{
+constexpr std::array<Workload, 16> kWorkloads = {{
     {"W1", run_w1_sequential, ""},
     {"W2", run_w2_long_chat, ""},
     {"W3", run_w3_fan_out, ""},
@@ -16,9 +16,10 @@ constexpr std::array<Workload, 15> kWorkloads = {{
     {"W5", run_w5_deep_subgraph, ""},
     {"W6", run_w6_resume, ""},
     {"W7", run_w7_serde, ""},
-    {"W8", nullptr, "the store"},
+    {"W8", run_w8_store, ""},
     {"W9", run_w9_concurrency, ""},
     {"commits", run_commits, ""},
+    {"neighbours", run_neighbours, ""},
     {"sequential", run_sequential, ""},
     {"react_agent", run_react_agent, ""},
     {"react_graph", run_react_graph, ""},

@@ -27,9 +27,11 @@ void run_w4_wide_state(const Options& options);
 void run_w5_deep_subgraph(const Options& options);
 void run_w6_resume(const Options& options);
 void run_w7_serde(const Options& options);
+void run_w8_store(const Options& options);
 void run_w9_concurrency(const Options& options);
 
 void run_commits(const Options& options);
+void run_neighbours(const Options& options);
 void run_sequential(const Options& options);
 void run_react_agent(const Options& options);
 void run_react_graph(const Options& options);

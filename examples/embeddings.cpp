@@ -24,7 +24,8 @@ std::shared_ptr<Embedder> local_embedder() {
 int main(int argc, char** argv) {
   // [snippet search]
   const std::string model = argc > 1 ? argv[1] : "openai:text-embedding-3-small";
-  InMemoryStore store(IndexOptions{.embed = init_embeddings(model), .fields = {"text"}});
+  IndexOptions index{.embed = init_embeddings(model), .fields = {"text"}};
+  InMemoryStore store({.index = index});
   StoreNamespace memories{"1", "memories"};
   store.put(memories, "food", {{"text", "I like pizza"}});
   store.put(memories, "work", {{"text", "I write code for a bank"}});
@@ -35,9 +36,10 @@ int main(int argc, char** argv) {
   // [/snippet search]
 
   // [snippet errors]
-  InMemoryStore unreachable(IndexOptions{
-      .embed = init_embeddings("openai:nomic-embed-text",
-                               {.base_url = "http://localhost:1/v1", .max_retries = 0})});
+  InMemoryStore unreachable(
+      {.index = IndexOptions{
+           .embed = init_embeddings("openai:nomic-embed-text",
+                                    {.base_url = "http://localhost:1/v1", .max_retries = 0})}});
   try {
     unreachable.put(memories, "food", {{"text", "I like pizza"}});
   } catch (const EmbeddingError& error) {

@@ -28,8 +28,8 @@ int main() {
     for (const std::string& text : texts) vectors.push_back(embed(text));
     return vectors;
   });
-  InMemoryStore store(
-      IndexOptions{.embed = embedder, .dims = 2, .fields = {"food_preference", "$"}});
+  IndexOptions index{.embed = embedder, .dims = 2, .fields = {"food_preference", "$"}};
+  InMemoryStore store({.index = index});
   // [/snippet index]
 
   // [snippet put]
@@ -53,4 +53,11 @@ int main() {
   }
   // [/snippet search]
   std::cout << store.search(memories, {.query = "eat"}).back().key << '\n';  // system
+
+  // [snippet modes]
+  SearchOptions words{.query = "Italian", .mode = SearchMode::text};
+  std::cout << store.search(memories, words).front().key << '\n';  // italian
+  SearchOptions both{.query = "Italian cuisine", .mode = SearchMode::hybrid};
+  std::cout << store.search(memories, both).front().key << '\n';  // italian
+  // [/snippet modes]
 }

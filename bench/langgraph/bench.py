@@ -511,53 +511,47 @@ def W8(b: Backend, a):
             yield st
             conn.close()
 
-    suffix = f"_vec{dims}" if dims else ""
-    puts, gets, narrow, broad, sem, semf, disk = [], [], [], [], [], [], None
+    def ns(i):
+        return ("users", f"u{i % 100}", "memories")
+
+    values = [{"text": f"{i}|{hexstr(f's{i}', 100)}", "category": i % 10, "n": i} for i in range(n)]
+    times = {}
+
+    def measure(name, q, call):
+        watch = times.setdefault(name, (q, Watch()))[1]
+        with watch:
+            for i in range(q):
+                res = call(i)
+        return res
+
+    disk = None
     for r in range(a.repeat):
         with make() as st:
-            t = now()
-            for i in range(n):
-                st.put(("users", f"u{i % 100}", "memories"), f"k{i}",
-                       {"text": f"{i}|{hexstr(f's{i}', 100)}", "category": i % 10, "n": i})
-            puts.append(now() - t)
-            t = now()
-            for i in range(n):
-                it = st.get(("users", f"u{i % 100}", "memories"), f"k{i}")
-            gets.append(now() - t)
+            measure("put", n, lambda i: st.put(ns(i), f"k{i}", values[i]))
+            it = measure("get", n, lambda i: st.get(ns(i), f"k{i}"))
             assert it.value["n"] == n - 1
-            q = 100
-            t = now()
-            for i in range(q):
-                res = st.search(("users", f"u{i}"), filter={"category": i % 10}, limit=10)
-            narrow.append((now() - t) / q)
+            res = measure("search_narrow", 100,
+                          lambda i: st.search(("users", f"u{i}"), filter={"category": i % 10}, limit=10))
             assert len(res) == 10, len(res)
-            q = 20
-            t = now()
-            for i in range(q):
-                res = st.search(("users",), filter={"category": i % 10}, limit=10)
-            broad.append((now() - t) / q)
+            res = measure("search_broad", 20, lambda i: st.search(("users",), filter={"category": i % 10}, limit=10))
             assert len(res) == 10
             if dims:
-                q = 10
-                t = now()
-                for i in range(q):
-                    res = st.search(("users",), query=f"{n + i}|q", limit=10)
-                sem.append((now() - t) / q)
+                res = measure("semantic", 10, lambda i: st.search(("users",), query=f"{n + i}|q", limit=10))
                 assert len(res) == 10 and res[0].score is not None
-                t = now()
-                for i in range(q):
-                    res = st.search(("users",), query=f"{n + i}|q", filter={"category": 3}, limit=10)
-                semf.append((now() - t) / q)
+                measure("semantic_filter", 10,
+                        lambda i: st.search(("users",), query=f"{n + i}|q", filter={"category": 3}, limit=10))
             if r == a.repeat - 1:
                 if b.name.startswith("sqlite") or b.name.startswith("postgres"):
                     disk = b.size()
-    emit(f"W8_put{suffix}", b.name, n, wall=puts, disk=disk)
-    emit(f"W8_get{suffix}", b.name, n, wall=gets)
-    emit(f"W8_search_narrow{suffix}", b.name, 1, wall=narrow)
-    emit(f"W8_search_broad{suffix}", b.name, 1, wall=broad)
-    if dims:
-        emit(f"W8_semantic{suffix}", b.name, 1, wall=sem)
-        emit(f"W8_semantic_filter{suffix}", b.name, 1, wall=semf)
+        if not dims:
+            from langgraph.store.base import PutOp
+
+            with make() as st:
+                measure("put_batch100", n // 100, lambda k: st.batch(
+                    [PutOp(ns(i), f"k{i}", values[i]) for i in range(k * 100, k * 100 + 100)]))
+    suffix = f"_vec{dims}" if dims else ""
+    for name, (q, watch) in times.items():
+        emit(f"W8_{name}{suffix}", b.name, q, wall=watch, disk=disk if name == "put" else None)
 
 
 def W9(b: Backend, a):

@@ -33,6 +33,7 @@
 #include <clew/snapshot.hpp>
 #include <clew/state.hpp>
 #include <clew/store.hpp>
+#include <clew/store_index.hpp>
 #include <clew/stream.hpp>
 #include <clew/task.hpp>
 #include <clew/thread_care.hpp>

@@ -2,7 +2,8 @@
 // that a store can be searched by meaning.
 //
 //   auto embedder = init_embeddings("openai:text-embedding-3-small");
-//   InMemoryStore store(IndexOptions{.embed = embedder, .dims = 1536, .fields = {"text"}});
+//   IndexOptions index{.embed = embedder, .dims = 1536, .fields = {"text"}};
+//   InMemoryStore store({.index = index});
 //
 // Servers of your own (Ollama, vLLM, llama.cpp and others) mostly speak it too:
 //

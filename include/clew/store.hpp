@@ -6,26 +6,32 @@
 //   for (const SearchItem& memory : store->search({"1", "memories"}))
 //     std::cout << memory << '\n';
 //
-//   InMemoryStore semantic(IndexOptions{.embed = embedder, .dims = 1536, .fields = {"text"}});
+//   IndexOptions index{.embed = embedder, .dims = 1536, .fields = {"text"}};
+//   InMemoryStore semantic({.index = index});
 //   semantic.search({"1"}, {.query = "What does the user like to eat?", .limit = 3});
 //
 // In a graph: compile({.store = store}), then runtime.store() in a node.
 //
-// All methods may be called from any thread.
+// InMemoryStore is here; SqliteStore, in <clew/sqlite_store.hpp>, keeps items in
+// a file. All methods may be called from any thread.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include <clew/store_index.hpp>
+#include <clew/task.hpp>
 #include <clew/value.hpp>
 
 namespace clew {
@@ -46,10 +52,22 @@ struct Item {
   friend bool operator==(const Item&, const Item&) = default;
 };
 
+// A place in the results of a search, see SearchOptions::after. Means something
+// only to the store that gave it.
+struct SearchCursor {
+  double rank = 0;
+  std::int64_t place = 0;
+
+  friend bool operator==(const SearchCursor&, const SearchCursor&) = default;
+};
+
 struct SearchItem : Item {
   // How well it fits the query; greater is better. Nothing without a query, and
   // for items that are not indexed.
   std::optional<double> score;
+
+  // Where it stands among all that the search finds.
+  SearchCursor cursor;
 
   friend bool operator==(const SearchItem&, const SearchItem&) = default;
 };
@@ -70,9 +88,21 @@ struct PutOptions {
   std::optional<std::chrono::milliseconds> ttl = {};
 };
 
+// A ttl for items that are kept for good, whatever the store's options say.
+inline constexpr std::chrono::milliseconds kNoTtl = std::chrono::milliseconds::max();
+
+// What the query is compared with.
+enum class SearchMode {
+  semantic,  // the meaning of the texts, by their vectors
+  text,      // the words of the texts; needs no embedder
+  hybrid,    // both: what is among the first by either comes first
+};
+
 struct SearchOptions {
-  // What to look for by meaning. Ignored by stores without an index.
+  // What to look for. Searched by meaning, it is ignored by stores without an
+  // index.
   std::string query = {};
+  SearchMode mode = SearchMode::semantic;
 
   // Entries that the value must have; null for no condition. A value that is an
   // object matches if it has all entries of the one given, and so on inwards.
@@ -81,6 +111,12 @@ struct SearchOptions {
 
   std::size_t limit = 10;
   std::size_t offset = 0;
+
+  // Only what stands behind this place: the cursor of the last item of the page
+  // before. Such pages fit together although items come and go in between, which
+  // an offset cannot promise. (By words all texts make the ranking: there an item
+  // may overtake another between two pages.)
+  std::optional<SearchCursor> after = {};
 
   // Whether the items found live anew. Nothing: as the store's options say.
   std::optional<bool> refresh_ttl = {};
@@ -128,6 +164,14 @@ using StoreOp = std::variant<GetOp, PutOp, SearchOp, ListNamespacesOp>;
 using StoreResult = std::variant<std::monostate, std::optional<Item>, std::vector<SearchItem>,
                                  std::vector<StoreNamespace>>;
 
+struct ReindexOptions {
+  // Called after every few items.
+  std::function<void(std::size_t done, std::size_t total)> progress = {};
+
+  // Ends it after the items that are under way. What is done stays done.
+  std::stop_token stop = {};
+};
+
 class Store {
  public:
   Store() = default;
@@ -161,6 +205,25 @@ class Store {
   // key the last counts. If one fails, nothing changes.
   virtual std::vector<StoreResult> batch(std::span<const StoreOp> ops) = 0;
 
+  // The same for coroutines, on a thread of default_executor(). The store must
+  // live until the task ends.
+  Task<void> async_put(StoreNamespace ns, std::string key, Value value, PutOptions options = {});
+  Task<std::optional<Item>> async_get(StoreNamespace ns, std::string key,
+                                      std::optional<bool> refresh_ttl = {});
+  Task<void> async_delete_item(StoreNamespace ns, std::string key);
+  Task<std::vector<SearchItem>> async_search(StoreNamespace prefix, SearchOptions options = {});
+  Task<std::vector<StoreNamespace>> async_list_namespaces(ListNamespacesOptions options = {});
+  Task<std::vector<StoreResult>> async_batch(std::vector<StoreOp> ops);
+
+  // Embeds the texts of all items anew, after a change of the model or of
+  // IndexOptions::fields; an item's own PutOptions::index stays what it was.
+  // Returns how many items were embedded. Other calls go on meanwhile.
+  virtual std::size_t reindex(const ReindexOptions& options = {}) = 0;
+
+  // Removes the items whose time is over, which no call returns any more, and
+  // returns how many there were. A StoreSweeper does it now and then.
+  virtual std::size_t sweep_ttl() = 0;
+
  protected:
   // What get() and put() do once the namespace is checked. By default a batch;
   // backends may have a shorter way.
@@ -175,53 +238,56 @@ void check_labels(const StoreNamespace& ns);
 // The same, and also if there is no label or the first is reserved.
 void check_namespace(const StoreNamespace& ns);
 
-// ---- Search by meaning
+// ---- Options of a store
 
-// Turns texts into vectors that are near each other if their texts mean the like.
-class Embedder {
- public:
-  using Vector = std::vector<float>;
+// How long items live. An item whose time is over is gone at once for every
+// call; sweep_ttl() gives its space back.
+struct StoreTtl {
+  // For items that are put without a ttl. Nothing: for good.
+  std::optional<std::chrono::milliseconds> default_ttl = {};
 
-  Embedder() = default;
-  Embedder(const Embedder&) = delete;
-  Embedder& operator=(const Embedder&) = delete;
-  virtual ~Embedder() = default;
-
-  // One vector per text, in the same order.
-  virtual std::vector<Vector> embed_documents(std::span<const std::string> texts) = 0;
-  // By default like a document.
-  virtual Vector embed_query(const std::string& text);
+  // Whether an item that get() or search() returns lives anew.
+  bool refresh_on_read = true;
 };
 
-// Any function as an Embedder. It may be called from several threads at a time.
-std::shared_ptr<Embedder> make_embedder(
-    std::function<std::vector<Embedder::Vector>(std::span<const std::string> texts)> function);
+struct StoreOptions {
+  // Nothing: no search by meaning.
+  std::optional<IndexOptions> index = {};
 
-struct IndexOptions {
-  std::shared_ptr<Embedder> embed;
+  // Nothing: items live for good.
+  std::optional<StoreTtl> ttl = {};
+};
 
-  // The length of the vectors; others are refused. 0: any.
-  std::size_t dims = 0;
+// Calls sweep_ttl() in a thread of its own, from now until it is destroyed. What
+// goes wrong is tried again at the next interval.
+class StoreSweeper {
+ public:
+  explicit StoreSweeper(std::shared_ptr<Store> store,
+                        std::chrono::milliseconds interval = std::chrono::minutes(5));
+  StoreSweeper(const StoreSweeper&) = delete;
+  StoreSweeper& operator=(const StoreSweeper&) = delete;
+  ~StoreSweeper();
 
-  // The texts of a value that are indexed, each by a path such as "text",
-  // "meta.title", "tags[*]", "rows[-1].name", "parts.*" or "{title,meta.note}".
-  // "$" is the whole value, as JSON.
-  std::vector<std::string> fields = {"$"};
+ private:
+  struct Worker;
+  std::unique_ptr<Worker> worker_;
 };
 
 // ---- In memory
 
 // Keeps items in the order in which they were first stored: without a query,
-// search() gives the namespaces and their items in that order, oldest first. Has
-// no time to live. Similarity is the cosine, compared with every item.
+// search() gives the namespaces and their items in that order, oldest first.
+// (Stores in databases give what was put last first.)
 class InMemoryStore final : public Store {
  public:
-  InMemoryStore();
-  // Throws ValueError if there is no embedder.
-  explicit InMemoryStore(IndexOptions index);
+  // Throws ValueError for an index without an embedder. Without StoreOptions::ttl
+  // an item with a ttl is refused.
+  explicit InMemoryStore(StoreOptions options = {});
   ~InMemoryStore() override;
 
   std::vector<StoreResult> batch(std::span<const StoreOp> ops) override;
+  std::size_t reindex(const ReindexOptions& options = {}) override;
+  std::size_t sweep_ttl() override;
 
  private:
   struct Data;

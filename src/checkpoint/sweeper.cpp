@@ -1,9 +1,6 @@
-#include <condition_variable>
-#include <mutex>
-#include <thread>
-
-#include <clew/errors.hpp>
 #include <clew/thread_care.hpp>
+
+#include "value/repeating_thread.hpp"
 
 namespace clew {
 
@@ -22,30 +19,13 @@ std::size_t sweep_threads(Checkpointer& saver, const TtlOptions& options) {
 }
 
 struct Sweeper::Worker {
-  Worker(std::shared_ptr<Checkpointer> checkpointer, TtlOptions ttl_options)
-      : saver(std::move(checkpointer)), options(ttl_options) {}
-
-  void run(const std::stop_token& stop) {
-    std::mutex mutex;
-    std::unique_lock lock(mutex);
-    std::condition_variable_any waited;
-    while (!stop.stop_requested()) {
-      try {
-        sweep_threads(*saver, options);
-      } catch (const Error&) {
-        // A file that is locked or a server that is away; the next sweep does it.
-      }
-      waited.wait_for(lock, stop, options.sweep_interval, [] { return false; });
-    }
-  }
-
-  const std::shared_ptr<Checkpointer> saver;
-  const TtlOptions options;
-  std::jthread thread{[this](const std::stop_token& stop) { run(stop); }};
+  internal::RepeatingThread thread;
 };
 
 Sweeper::Sweeper(std::shared_ptr<Checkpointer> saver, TtlOptions options)
-    : worker_(std::make_unique<Worker>(std::move(saver), options)) {}
+    : worker_(new Worker{{options.sweep_interval, [saver = std::move(saver), options] {
+                            sweep_threads(*saver, options);
+                          }}}) {}
 
 Sweeper::~Sweeper() = default;
 

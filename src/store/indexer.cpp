@@ -1,5 +1,7 @@
 #include "store/indexer.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 namespace clew::store {
@@ -40,14 +42,22 @@ std::vector<Field> collect(const Value& value, std::span<const TextPath> paths, 
   return fields;
 }
 
-std::vector<TextPath> parse(std::span<const std::string> paths) {
+}  // namespace
+
+std::vector<TextPath> parse_paths(std::span<const std::string> paths) {
   return std::vector<TextPath>(paths.begin(), paths.end());
 }
 
-}  // namespace
+std::vector<std::string> texts_at(const Value& value, std::span<const TextPath> paths) {
+  std::vector<std::string> texts;
+  for (const TextPath& path : paths) {
+    for (std::string& text : path.texts(value)) texts.push_back(std::move(text));
+  }
+  return texts;
+}
 
 Indexer::Indexer(const IndexOptions& options)
-    : embedder_(options.embed), dims_(options.dims), fields_(parse(options.fields)) {
+    : embedder_(options.embed), dims_(options.dims), fields_(parse_paths(options.fields)) {
   if (!embedder_)
     throw ValueError("the index of a store needs an embedder: set IndexOptions::embed");
 }
@@ -58,7 +68,7 @@ std::vector<std::vector<IndexedText>> Indexer::index(std::span<const PutOp* cons
   for (std::size_t i = 0; i < puts.size(); ++i) {
     const PutOp& put = *puts[i];
     if (put.value.is_null()) continue;
-    fields[i] = put.options.index ? collect(put.value, parse(*put.options.index), texts)
+    fields[i] = put.options.index ? collect(put.value, parse_paths(*put.options.index), texts)
                                   : collect(put.value, fields_, texts);
   }
   const std::vector<Embedder::Vector> vectors = embed(texts.texts());
@@ -73,7 +83,7 @@ std::vector<std::vector<IndexedText>> Indexer::index(std::span<const PutOp* cons
 
 Embedder::Vector Indexer::embed_query(const std::string& query) const {
   Embedder::Vector vector = embedder_->embed_query(query);
-  check_length(vector);
+  check(vector);
   return vector;
 }
 
@@ -84,11 +94,21 @@ std::vector<Embedder::Vector> Indexer::embed(std::span<const std::string> texts)
     throw ValueError("the embedder made " + std::to_string(vectors.size()) + " vectors of " +
                      std::to_string(texts.size()) + " texts; it must make one per text");
   }
-  for (const Embedder::Vector& vector : vectors) check_length(vector);
+  for (const Embedder::Vector& vector : vectors) {
+    check(vector);
+    if (vector.size() != vectors.front().size()) {
+      throw ValueError("the embedder made vectors of length " +
+                       std::to_string(vectors.front().size()) + " and " +
+                       std::to_string(vector.size()) + "; all must be equally long");
+    }
+  }
   return vectors;
 }
 
-void Indexer::check_length(const Embedder::Vector& vector) const {
+void Indexer::check(const Embedder::Vector& vector) const {
+  if (!std::ranges::all_of(vector, [](float number) { return std::isfinite(number); })) {
+    throw ValueError("the embedder made a vector with numbers that are infinite or none");
+  }
   if (dims_ == 0 || vector.size() == dims_) return;
   throw ValueError("the embedder made a vector of length " + std::to_string(vector.size()) +
                    ", but the index has " + std::to_string(dims_) +

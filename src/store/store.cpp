@@ -60,10 +60,10 @@ std::ostream& operator<<(std::ostream& out, const SearchItem& item) {
 void check_labels(const StoreNamespace& ns) {
   for (const std::string& label : ns) {
     if (label.empty()) throw_invalid(ns, "a label is empty");
-    if (label.find('.') != std::string::npos) {
-      throw_invalid(ns, "a label contains a dot; use several labels");
+    for (const char c : label) {
+      if (c == '.') throw_invalid(ns, "a label contains a dot; use several labels");
+      if (c == '\0') throw_invalid(ns, "a label contains NUL");
     }
-    if (label.find('\0') != std::string::npos) throw_invalid(ns, "a label contains NUL");
   }
 }
 

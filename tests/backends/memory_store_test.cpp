@@ -5,9 +5,8 @@
 namespace clew {
 namespace {
 
-std::shared_ptr<Store> make(std::optional<IndexOptions> index) {
-  if (index) return std::make_shared<InMemoryStore>(*std::move(index));
-  return std::make_shared<InMemoryStore>();
+std::shared_ptr<Store> make(StoreOptions options) {
+  return std::make_shared<InMemoryStore>(std::move(options));
 }
 
 INSTANTIATE_TEST_SUITE_P(Memory, StoreSuite,
@@ -32,11 +31,13 @@ TEST(InMemoryStore, GivesItemsInTheOrderInWhichTheyWereFirstStored) {
   EXPECT_EQ(keys(store.search({})), "312");
 }
 
-TEST(InMemoryStore, HasNoTimeToLive) {
+TEST(InMemoryStore, WithoutOptionsForItHasNoTimeToLive) {
   InMemoryStore store;
   EXPECT_THROW(store.put({"t"}, "a", {{"v", 1}}, {.ttl = std::chrono::minutes(5)}),
                BadArgumentError);
   EXPECT_EQ(store.get({"t"}, "a"), std::nullopt);
+  store.put({"t"}, "a", {{"v", 1}}, {.ttl = kNoTtl});
+  EXPECT_EQ(store.get({"t"}, "a")->value, (Value{{"v", 1}}));
 }
 
 }  // namespace

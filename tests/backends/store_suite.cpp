@@ -14,14 +14,12 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StoreSuite);
 
 namespace {
 
-constexpr std::size_t kDims = 16;
-
 Embedder::Vector embed_text(std::string_view text) {
-  Embedder::Vector vector(kDims, 0.0625F);
+  Embedder::Vector vector(kWordDims, 0.0625F);
   std::uint32_t hash = 0x811C9DC5;
   bool in_word = false;
   const auto finish_word = [&] {
-    if (in_word) vector[hash % kDims] += 1;
+    if (in_word) vector[hash % kWordDims] += 1;
     hash = 0x811C9DC5;
     in_word = false;
   };
@@ -38,7 +36,12 @@ Embedder::Vector embed_text(std::string_view text) {
   return vector;
 }
 
-// "a/b:key", space separated.
+std::string render(const std::vector<StoreNamespace>& namespaces) {
+  return to_json(Value(namespaces));
+}
+
+}  // namespace
+
 std::string render(const std::vector<SearchItem>& items) {
   std::string text;
   for (const SearchItem& item : items) {
@@ -51,18 +54,11 @@ std::string render(const std::vector<SearchItem>& items) {
   return text;
 }
 
-std::string render(const std::vector<StoreNamespace>& namespaces) {
-  return to_json(Value(namespaces));
-}
-
-std::string sorted(const std::vector<SearchItem>& items) {
-  std::vector<SearchItem> copy = items;
-  std::ranges::sort(copy, {},
+std::string sorted(std::vector<SearchItem> items) {
+  std::ranges::sort(items, {},
                     [](const SearchItem& item) { return std::pair(item.namespace_, item.key); });
-  return render(copy);
+  return render(items);
 }
-
-}  // namespace
 
 std::vector<Embedder::Vector> embed_words(std::span<const std::string> texts) {
   std::vector<Embedder::Vector> vectors;
@@ -71,8 +67,9 @@ std::vector<Embedder::Vector> embed_words(std::span<const std::string> texts) {
 }
 
 std::shared_ptr<Store> StoreSuite::make_indexed(std::vector<std::string> fields) {
-  return GetParam().make(IndexOptions{
-      .embed = make_embedder(embed_words), .dims = kDims, .fields = std::move(fields)});
+  return GetParam().make(
+      {.index = IndexOptions{
+           .embed = make_embedder(embed_words), .dims = kWordDims, .fields = std::move(fields)}});
 }
 
 TEST_P(StoreSuite, AnItemComesBackAsItWasPut) {
@@ -302,7 +299,8 @@ TEST_P(StoreSuite, IdenticalTextsAreEmbeddedOnceAndAFailureStoresNothing) {
     asked.insert(asked.end(), texts.begin(), texts.end());
     return embed_words(texts);
   });
-  auto store = GetParam().make(IndexOptions{.embed = embedder, .dims = kDims, .fields = {"t"}});
+  auto store = GetParam().make(
+      {.index = IndexOptions{.embed = embedder, .dims = kWordDims, .fields = {"t"}}});
   const StoreOp ops[] = {PutOp{{"s"}, "1", {{"t", "same"}}}, PutOp{{"s"}, "2", {{"t", "same"}}},
                          PutOp{{"s"}, "3", {{"t", "other"}}}};
   store->batch(ops);
@@ -318,17 +316,17 @@ TEST_P(StoreSuite, IdenticalTextsAreEmbeddedOnceAndAFailureStoresNothing) {
 TEST_P(StoreSuite, AnEmbedderThatLiesIsRefused) {
   auto too_few =
       make_embedder([](std::span<const std::string>) { return std::vector<Embedder::Vector>{}; });
-  auto store = GetParam().make(IndexOptions{.embed = too_few, .dims = kDims});
+  auto store = GetParam().make({.index = IndexOptions{.embed = too_few, .dims = kWordDims}});
   EXPECT_THROW(store->put({"s"}, "1", {{"t", "a"}}), ValueError);
   EXPECT_THROW(store->search({"s"}, {.query = "a"}), ValueError);
 
   auto too_long = make_embedder([](std::span<const std::string> texts) {
-    return std::vector<Embedder::Vector>(texts.size(), Embedder::Vector(kDims + 1, 1));
+    return std::vector<Embedder::Vector>(texts.size(), Embedder::Vector(kWordDims + 1, 1));
   });
-  store = GetParam().make(IndexOptions{.embed = too_long, .dims = kDims});
+  store = GetParam().make({.index = IndexOptions{.embed = too_long, .dims = kWordDims}});
   EXPECT_THROW(store->put({"s"}, "1", {{"t", "a"}}), ValueError);
   EXPECT_TRUE(store->search({"s"}).empty());
-  EXPECT_THROW(GetParam().make(IndexOptions{}), ValueError);
+  EXPECT_THROW(GetParam().make({.index = IndexOptions{}}), ValueError);
 }
 
 TEST_P(StoreSuite, AQueryWithoutAnIndexIsIgnored) {

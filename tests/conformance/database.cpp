@@ -6,48 +6,15 @@
 
 #include <clew/memory_saver.hpp>
 #include <clew/sqlite_saver.hpp>
+#include <clew/sqlite_store.hpp>
 
+#include "first_stored.hpp"
 #include "python.hpp"
 #include "scenario.hpp"
 #include "temporary_folder.hpp"
 
 namespace clew::conformance {
 namespace {
-
-class MemoryDatabase final : public Database {
- public:
-  std::shared_ptr<Checkpointer> saver() const override { return saver_; }
-
- private:
-  std::shared_ptr<Checkpointer> saver_ = std::make_shared<InMemorySaver>();
-};
-
-// A file that nobody else sees, so that nothing is spent on power loss.
-class OwnFile final : public Database {
- public:
-  explicit OwnFile(SqliteLayout layout)
-      : saver_(SqliteSaver::open((folder_.path / "threads.db").string(),
-                                 {.layout = layout, .synchronous = SqliteSynchronous::off})) {}
-  std::shared_ptr<Checkpointer> saver() const override { return saver_; }
-
- private:
-  TemporaryFolder folder_;
-  std::shared_ptr<Checkpointer> saver_;
-};
-
-class SharedFile final : public Database {
- public:
-  explicit SharedFile(const std::string& path)
-      : saver_(SqliteSaver::open(path, {.layout = SqliteLayout::langgraph})) {}
-  std::shared_ptr<Checkpointer> saver() const override { return saver_; }
-
-  std::shared_ptr<Store> make_store(const Value&) const override {
-    throw ScenarioError("there is no store in a file yet");
-  }
-
- private:
-  std::shared_ptr<Checkpointer> saver_;
-};
 
 constexpr std::size_t kLetters = 26;
 
@@ -64,14 +31,59 @@ std::vector<Embedder::Vector> count_letters(std::span<const std::string> texts) 
   return vectors;
 }
 
-}  // namespace
-
-std::shared_ptr<Store> Database::make_store(const Value& index) const {
-  if (!is_true(index)) return std::make_shared<InMemoryStore>();
+// `index` is what a scenario says about embedding.
+std::optional<IndexOptions> read_index(const Value& index) {
+  if (!is_true(index)) return std::nullopt;
   IndexOptions options{.embed = make_embedder(count_letters), .dims = kLetters};
   if (const Value* fields = index.find("fields")) options.fields = string_list(*fields);
-  return std::make_shared<InMemoryStore>(std::move(options));
+  return options;
 }
+
+class MemoryDatabase final : public Database {
+ public:
+  std::shared_ptr<Checkpointer> saver() const override { return saver_; }
+  std::shared_ptr<Store> make_store(const Value& index) const override {
+    return std::make_shared<InMemoryStore>(StoreOptions{.index = read_index(index)});
+  }
+
+ private:
+  std::shared_ptr<Checkpointer> saver_ = std::make_shared<InMemorySaver>();
+};
+
+// A file that nobody else sees, so that nothing is spent on power loss.
+class OwnFile final : public Database {
+ public:
+  explicit OwnFile(SqliteLayout layout)
+      : saver_(
+            SqliteSaver::open(path(), {.layout = layout, .synchronous = SqliteSynchronous::off})) {}
+  std::shared_ptr<Checkpointer> saver() const override { return saver_; }
+  std::shared_ptr<Store> make_store(const Value& index) const override {
+    return std::make_shared<FirstStored>(SqliteStore::open(
+        path(), {.index = read_index(index), .synchronous = SqliteSynchronous::off}));
+  }
+
+ private:
+  std::string path() const { return (folder_.path / "threads.db").string(); }
+
+  TemporaryFolder folder_;
+  std::shared_ptr<Checkpointer> saver_;
+};
+
+class SharedFile final : public Database {
+ public:
+  explicit SharedFile(const std::string& path)
+      : path_(path), saver_(SqliteSaver::open(path, {.layout = SqliteLayout::langgraph})) {}
+  std::shared_ptr<Checkpointer> saver() const override { return saver_; }
+  std::shared_ptr<Store> make_store(const Value& index) const override {
+    return SqliteStore::open(path_, {.index = read_index(index)});
+  }
+
+ private:
+  const std::string path_;
+  std::shared_ptr<Checkpointer> saver_;
+};
+
+}  // namespace
 
 std::vector<std::string> Database::threads() const {
   std::vector<std::string> threads;

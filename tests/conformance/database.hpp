@@ -21,8 +21,8 @@ class Database {
 
   virtual std::shared_ptr<Checkpointer> saver() const = 0;
   // `index` is what a scenario says about embedding, or nothing for a store
-  // without. Throws ScenarioError if memories cannot be kept here.
-  virtual std::shared_ptr<Store> make_store(const Value& index) const;
+  // without.
+  virtual std::shared_ptr<Store> make_store(const Value& index) const = 0;
 
   // Threads that have checkpoints, by name.
   std::vector<std::string> threads() const;
@@ -36,7 +36,6 @@ class Database {
 
 // A new database: "memory", or a file of its own that goes with it:
 // "sqlite:native", "sqlite:langgraph". Throws ScenarioError on other backends.
-// Memories are in memory.
 std::unique_ptr<Database> open_database(std::string_view backend);
 
 // The file "sqlite:PATH" in LangGraph's layout, made if it is missing.

@@ -17,17 +17,6 @@ DATA = Path(__file__).resolve().parent.parent / "data"
 SCENARIOS = DATA / "conformance"
 SPREAD = 60
 
-# They keep memories in the file too, for which Clew has no store yet.
-WITHOUT_STORE = [
-    "functional_store_context",
-    "store_bad_namespace",
-    "store_delete_in_node",
-    "store_in_subgraph",
-    "store_prefix_is_by_segment",
-    "store_put_get_in_node",
-    "store_survives_error",
-]
-
 sys.path.insert(0, str(DATA / "handoff"))
 
 
@@ -37,7 +26,7 @@ def main(arguments):
     options = parse(arguments)
     section = driver.load(DATA / "handoff" / "handoff.json")["sqlite"]
     adjustments = {**dict.fromkeys(section["handoff"]), **section["adjusted"]}
-    names = sorted(set(adjustments) - set(WITHOUT_STORE))
+    names = sorted(adjustments)
     names = [name for name in names if options.only in name]
     if not options.all and not options.only:
         names = spread(names, SPREAD, always=section["adjusted"])

@@ -54,7 +54,8 @@ class StoreWithItem {
 
  private:
   std::shared_ptr<Replaceable> embedder_ = std::make_shared<Replaceable>();
-  InMemoryStore store_{IndexOptions{.embed = embedder_, .fields = {"title", "text"}}};
+  InMemoryStore store_{
+      StoreOptions{.index = IndexOptions{.embed = embedder_, .fields = {"title", "text"}}}};
 };
 
 struct Fault {

@@ -25,8 +25,9 @@ TEST(MiniLm, IsTheModelItShouldBe) {
 }
 
 TEST(MiniLm, FindsThePizzaAmongTwentyOtherMemories) {
-  InMemoryStore store(IndexOptions{
-      .embed = init_embeddings("openai:all-MiniLM-L6-v2"), .dims = 384, .fields = {"text"}});
+  InMemoryStore store(
+      {.index = IndexOptions{
+           .embed = init_embeddings("openai:all-MiniLM-L6-v2"), .dims = 384, .fields = {"text"}}});
   const StoreNamespace memories{"1", "memories"};
   store.put(memories, "pizza", {{"text", "I love pizza with lots of cheese"}});
   const char* others[] = {"I work as a nurse in a hospital",

@@ -7,6 +7,11 @@
 //   clew-interop db FILE.db EXPECTED.json
 //       a database that LangGraph wrote: every checkpoint of every thread, and
 //       the values and metadata of its history
+//   clew-interop store FILE [--backend memory|sqlite] [--keep FOLDER]
+//       scripts of store operations, in memory unless told; FOLDER gets the file
+//       that each leaves
+//   clew-interop storedb FILE.db EXPECTED.json
+//       a store's file that LangGraph wrote: its items, namespaces and queries
 //
 // Each prints one line per failing case and closes with "N passed, N failed".
 // The exit code is 0 if all passed, 1 if one failed, 2 if nothing could be run.
@@ -29,6 +34,8 @@
 
 #include "exchange.hpp"
 #include "recorded_database.hpp"
+#include "recorded_store.hpp"
+#include "store_vectors.hpp"
 #include "vectors.hpp"
 
 namespace clew::interop {
@@ -38,7 +45,8 @@ constexpr int kBadUsage = 2;
 
 constexpr std::string_view kUsage =
     "usage: clew-interop serde|ids|encrypted|js FILE\n"
-    "       clew-interop db FILE.db EXPECTED.json\n"
+    "       clew-interop db|storedb FILE.db EXPECTED.json\n"
+    "       clew-interop store FILE [--backend memory|sqlite] [--keep FOLDER]\n"
     "       clew-interop convert [--key HEX]\n"
     "       clew-interop random --seed S --count N [--key HEX]\n";
 
@@ -79,6 +87,24 @@ int check_database(const std::string& file, const std::string& expected_file) {
   return report.finish() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+int check_store_database(const std::string& file, const std::string& expected_file) {
+  const Value expected = read_vectors_of("storedb", "store-db-expected/", expected_file);
+  if (!std::filesystem::exists(file)) throw Error("there is no " + file);
+  Report report(std::cout);
+  run_store_database(file, expected, report);
+  return report.finish() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int check_store(const std::string& file, const std::string& backend, const std::string& folder) {
+  if (backend != "memory" && backend != "sqlite") {
+    throw UsageError("unknown backend '" + backend + "'; there are: memory, sqlite");
+  }
+  const Value vectors = read_vectors_of("store", "store-vectors/", file);
+  Report report(std::cout);
+  run_store(vectors, backend, folder, report);
+  return report.finish() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int run_vectors(const VectorCommand& command, const std::string& file) {
   const Value vectors = read_vectors_of(command.name, command.format, file);
   Report report(std::cout);
@@ -89,9 +115,9 @@ int run_vectors(const VectorCommand& command, const std::string& file) {
 // Options such as "--seed 7" that follow the command.
 class Options {
  public:
-  Options(const std::vector<std::string>& arguments,
-          std::initializer_list<std::string_view> known) {
-    for (std::size_t i = 1; i < arguments.size(); i += 2) {
+  Options(const std::vector<std::string>& arguments, std::initializer_list<std::string_view> known,
+          std::size_t first = 1) {
+    for (std::size_t i = first; i < arguments.size(); i += 2) {
       if (std::find(known.begin(), known.end(), arguments[i]) == known.end()) {
         throw UsageError("unknown option '" + arguments[i] + "'");
       }
@@ -103,6 +129,11 @@ class Options {
   std::string key() const {
     const auto found = values_.find("--key");
     return found == values_.end() ? std::string() : from_hex(found->second);
+  }
+
+  std::string text(const std::string& name, const std::string& unless_given) const {
+    const auto found = values_.find(name);
+    return found == values_.end() ? unless_given : found->second;
   }
 
   std::uint64_t number(const std::string& name) const {
@@ -126,6 +157,16 @@ int run(const std::vector<std::string>& arguments) {
   if (name == "db") {
     if (arguments.size() != 3) throw UsageError("'db' takes a database and what it must show");
     return check_database(arguments[1], arguments[2]);
+  }
+  if (name == "storedb") {
+    if (arguments.size() != 3) throw UsageError("'storedb' takes a file and what it must show");
+    return check_store_database(arguments[1], arguments[2]);
+  }
+  if (name == "store") {
+    if (arguments.size() < 2) throw UsageError("'store' takes a file");
+    const Options options(arguments, {"--backend", "--keep"}, 2);
+    return check_store(arguments[1], options.text("--backend", "memory"),
+                       options.text("--keep", ""));
   }
   if (name == "convert") {
     const Options options(arguments, {"--key"});

@@ -29,14 +29,16 @@ python_model() {
 ensure_python() {
   usable_python >/dev/null && return
   ensure_packages python
-  usable_python >/dev/null || fail "no Python 3.10 or newer with venv; install python3 and python3-venv"
+  usable_python >/dev/null || fail "no Python 3.10 or newer with venv and SQLite extensions; install python3 and python3-venv"
 }
 
-# What is first on PATH may be a Python without ensurepip, beside the system's complete one.
+# What is first on PATH may be a Python without ensurepip, or one that cannot load SQLite extensions,
+# which LangGraph's store needs; the system's can.
 usable_python() {
   local candidate
   for candidate in python3 /usr/bin/python3; do
-    if "$candidate" -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+    if "$candidate" -c 'import ensurepip, sqlite3, sys
+sys.exit(sys.version_info < (3, 10) or not hasattr(sqlite3.Connection, "enable_load_extension"))' 2>/dev/null; then
       echo "$candidate"
       return
     fi

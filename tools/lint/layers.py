@@ -18,7 +18,7 @@ USES = {
     "serde": ["value"],
     "checkpoint": ["value", "serde"],
     "channels": ["value", "serde", "checkpoint"],
-    "store": ["value", "serde"],
+    "store": ["value", "serde", "checkpoint"],  # of checkpoint only a backend's connections
     "pregel": ["value", "serde", "checkpoint", "channels", "store"],
     "graph": ["value", "serde", "checkpoint", "channels", "store", "pregel"],
     "agent": ["value", "serde", "checkpoint", "channels", "store", "pregel", "graph"],
@@ -30,14 +30,14 @@ USES = {
 PUBLIC_HEADERS = {
     "value": ["add_messages", "canonical", "containers", "convert", "error", "errors", "extension",
               "fields", "json", "messages", "msgpack", "nlohmann", "python_types", "reducers", "state",
-              "time", "types", "uuid", "value"],
+              "task", "time", "types", "uuid", "value"],
     "serde": ["cipher", "dialect", "encrypted", "serde"],
     "checkpoint": ["checkpointer", "ids", "memory_saver", "sqlite_saver",
                    "thread_care"],
     "channels": ["channels"],
-    "store": ["embeddings", "store"],
+    "store": ["embeddings", "sqlite_store", "store", "store_index"],
     "pregel": ["cache", "compiled_graph", "config", "drawing", "functional", "graph", "runtime",
-               "snapshot", "stream", "task"],
+               "snapshot", "stream"],
 }
 UMBRELLA = "clew"  # <clew/clew.hpp> includes all of core and is included by no part of it.
 
@@ -58,6 +58,7 @@ LIBRARIES = {
     "prometheus/": ["src/server/*"],
     "nlohmann/": ["include/clew/nlohmann.hpp", "tests/*"],
     "simdjson": ["src/*", "bench/*"],
+    "hnswlib/": ["src/store/neighbour_graph.cpp"],
     "fmt/": ["src/*", "tests/*", "bench/*"],
     "openssl/": ["src/*", "tests/*", "bench/*"],
     "xxhash": ["src/*", "tests/*", "bench/*"],

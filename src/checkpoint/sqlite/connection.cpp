@@ -56,6 +56,8 @@ bool Rows::is_null(int column) const {
 
 std::int64_t Rows::integer(int column) const { return sqlite3_column_int64(statement_, column); }
 
+double Rows::real(int column) const { return sqlite3_column_double(statement_, column); }
+
 std::string_view Rows::text(int column) const {
   const void* bytes = sqlite3_column_blob(statement_, column);
   const int size = sqlite3_column_bytes(statement_, column);
@@ -235,6 +237,10 @@ void Connection::bind(sqlite3_stmt* statement, int position, Blob blob) {
 
 void Connection::bind(sqlite3_stmt* statement, int position, std::int64_t number) {
   check(statement, sqlite3_bind_int64(statement, position, number));
+}
+
+void Connection::bind(sqlite3_stmt* statement, int position, double number) {
+  check(statement, sqlite3_bind_double(statement, position, number));
 }
 
 void Connection::bind(sqlite3_stmt* statement, int position, std::nullptr_t) {

@@ -43,6 +43,7 @@ class Rows {
   // Of the current row; views are valid until the next one.
   bool is_null(int column) const;
   std::int64_t integer(int column) const;
+  double real(int column) const;
   std::string_view text(int column) const;  // of TEXT and BLOB alike; empty for NULL
 
  private:
@@ -102,6 +103,7 @@ class Connection {
   static void bind(sqlite3_stmt* statement, int position, std::string_view text);
   static void bind(sqlite3_stmt* statement, int position, Blob blob);
   static void bind(sqlite3_stmt* statement, int position, std::int64_t number);
+  static void bind(sqlite3_stmt* statement, int position, double number);
   static void bind(sqlite3_stmt* statement, int position, std::nullptr_t);
   template <class T>
   static void bind(sqlite3_stmt* statement, int position, const std::optional<T>& value) {

@@ -123,8 +123,7 @@ void NativeReader::list(const ListOptions& options, std::vector<CheckpointTuple>
     if (!internal::matches_metadata(metadata, options.filter)) continue;
     std::string id(rows.text(0));
     listed_.insert_or_assign(id, row(rows, 4));
-    found.push_back(
-        tuple(std::move(id), std::string(rows.text(1)), std::move(metadata), nullptr));
+    found.push_back(tuple(std::move(id), std::string(rows.text(1)), std::move(metadata), nullptr));
   }
   const std::span listed = std::span(found).subspan(first);
   if (options.filter.is_null()) return add_writes(listed);

@@ -1,396 +1,398 @@
 #include <clew/store.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <list>
-#include <map>
+#include <atomic>
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 
-#include <clew/errors.hpp>
-
+#include "store/fair_shared_mutex.hpp"
 #include "store/filter.hpp"
 #include "store/indexer.hpp"
+#include "store/memory/items.hpp"
+#include "store/operations.hpp"
+#include "store/ranking.hpp"
 
 namespace clew {
 
+using store::Bucket;
+using store::Entry;
+using store::ItemId;
+
 namespace {
 
-// A direction, for the cosine.
-struct Direction {
-  Embedder::Vector vector;
-  double norm = 0;
-};
-
-struct Entry {
-  Item item;
-  std::vector<Direction> index;
-};
-
-struct TextHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const {
-    return std::hash<std::string_view>()(text);
-  }
-};
-
-// The items of one namespace, in the order in which they were first stored.
-struct Bucket {
-  std::size_t ordinal = 0;
-  std::list<Entry> entries;
-  std::unordered_map<std::string, std::list<Entry>::iterator, TextHash, std::equal_to<>> by_key;
-};
-
-// By labels, so that what begins alike is together.
-using Buckets = std::map<StoreNamespace, Bucket>;
-
-// Finds a bucket in one step; the map alone would compare labels all the way down.
-struct BucketHash {
-  using is_transparent = void;
-  std::size_t operator()(const StoreNamespace& ns) const {
-    std::size_t hash = ns.size();
-    for (const std::string& label : ns) hash = hash * 31 + TextHash()(label);
-    return hash;
-  }
-  std::size_t operator()(Buckets::iterator bucket) const { return (*this)(bucket->first); }
-};
-struct BucketEqual {
-  using is_transparent = void;
-  bool operator()(Buckets::iterator a, Buckets::iterator b) const { return a == b; }
-  bool operator()(const StoreNamespace& ns, Buckets::iterator bucket) const {
-    return ns == bucket->first;
-  }
-  bool operator()(Buckets::iterator bucket, const StoreNamespace& ns) const {
-    return ns == bucket->first;
-  }
-};
-
-// Eight sums side by side, which the compiler turns into vector instructions.
-float dot(std::span<const float> a, std::span<const float> b) {
-  constexpr std::size_t kLanes = 8;
-  const std::size_t size = std::min(a.size(), b.size());
-  float sums[kLanes] = {};
-  std::size_t i = 0;
-  for (; i + kLanes <= size; i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
-  }
-  float sum = 0;
-  for (; i < size; ++i) sum += a[i] * b[i];
-  for (float lane : sums) sum += lane;
-  return sum;
+// The place of an item that has no score.
+SearchCursor place_of(const Bucket& bucket, const Entry& entry) {
+  return {store::unscored_rank(bucket.ordinal), entry.id};
 }
 
-Direction direction_of(Embedder::Vector vector) {
-  const double norm = std::sqrt(static_cast<double>(dot(vector, vector)));
-  return {std::move(vector), norm};
-}
+// Items one by one, of which a search gives those of a page.
+class Page {
+ public:
+  Page(std::size_t offset, std::size_t limit, const std::optional<SearchCursor>& after)
+      : offset_(offset), limit_(limit), after_(after) {}
 
-double cosine(const Direction& a, const Direction& b) {
-  const double norms = a.norm * b.norm;
-  return norms == 0 ? 0 : dot(a.vector, b.vector) / norms;
-}
-
-// How near the nearest text of the entry is.
-double score(const Entry& entry, const Direction& query) {
-  double best = -std::numeric_limits<double>::infinity();
-  for (const Direction& text : entry.index) {
-    const double likeness = cosine(query, text);
-    if (likeness > best) best = likeness;
+  bool is_full() const { return taken_ >= limit_; }
+  bool is_passed(const Bucket& bucket) const {
+    return after_ && store::unscored_rank(bucket.ordinal) > after_->rank;
   }
-  return best;
-}
+  bool is_passed(const SearchCursor& place) const {
+    return after_ && !store::is_behind(place, *after_);
+  }
+  // Whether the item is on the page; it is not passed.
+  bool take() {
+    if (seen_++ < offset_) return false;
+    ++taken_;
+    return true;
+  }
 
-SearchItem found_item(const Entry& entry, std::optional<double> score = {}) {
+ private:
+  std::size_t offset_;
+  std::size_t limit_;
+  const std::optional<SearchCursor>& after_;
+  std::size_t seen_ = 0;
+  std::size_t taken_ = 0;
+};
+
+SearchItem found_item(const Entry& entry, std::optional<double> score, const SearchCursor& cursor) {
   SearchItem found;
-  static_cast<Item&>(found) = entry.item;
+  static_cast<Item&>(found) = entry.item();
   found.score = score;
+  found.cursor = cursor;
   return found;
-}
-
-constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
-
-// Without wrapping around.
-std::size_t sum(std::size_t a, std::size_t b) { return b > kAll - a ? kAll : a + b; }
-
-// The best first, then as many of the others as the limit leaves room for.
-std::vector<SearchItem> best_items(std::span<const Entry* const> candidates, const Direction& query,
-                                   const SearchOptions& options) {
-  struct Ranked {
-    double score;
-    std::size_t order;
-    const Entry* entry;
-  };
-  std::vector<Ranked> ranked;
-  std::vector<const Entry*> unranked;
-  for (const Entry* entry : candidates) {
-    if (entry->index.empty()) {
-      unranked.push_back(entry);
-    } else {
-      ranked.push_back({score(*entry, query), ranked.size(), entry});
-    }
-  }
-  const std::size_t end = std::min(ranked.size(), sum(options.offset, options.limit));
-  std::ranges::partial_sort(ranked, ranked.begin() + static_cast<std::ptrdiff_t>(end),
-                            [](const Ranked& a, const Ranked& b) {
-                              return a.score != b.score ? a.score > b.score : a.order < b.order;
-                            });
-
-  std::vector<SearchItem> found;
-  for (std::size_t i = options.offset; i < end; ++i) {
-    found.push_back(found_item(*ranked[i].entry, ranked[i].score));
-  }
-  for (const Entry* entry : unranked) {
-    if (found.size() >= options.limit) break;
-    found.push_back(found_item(*entry));
-  }
-  return found;
-}
-
-bool begins_with(const StoreNamespace& ns, const StoreNamespace& prefix) {
-  return ns.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), ns.begin());
-}
-
-bool labels_match(std::span<const std::string> labels, const StoreNamespace& pattern) {
-  return std::ranges::equal(labels, pattern,
-                            [](const std::string& label, const std::string& wanted) {
-                              return wanted == "*" || label == wanted;
-                            });
-}
-
-bool is_wanted(const StoreNamespace& ns, const ListNamespacesOptions& options) {
-  const std::span<const std::string> labels(ns);
-  return ns.size() >= std::max(options.prefix.size(), options.suffix.size()) &&
-         labels_match(labels.first(options.prefix.size()), options.prefix) &&
-         labels_match(labels.last(options.suffix.size()), options.suffix);
-}
-
-void check_ttl(const PutOptions& options) {
-  if (!options.ttl) return;
-  throw BadArgumentError(
-      "InMemoryStore keeps items for good; leave out the ttl, or use a store that supports it");
-}
-
-void check(const PutOp& put) {
-  check_labels(put.namespace_);
-  if (!put.value.is_object() && !put.value.is_null()) {
-    throw ValueError("an item of a store is an object, found " + put.value.type_name());
-  }
-  check_ttl(put.options);
-}
-void check(const GetOp& get) { check_labels(get.namespace_); }
-void check(const SearchOp& search) { check_labels(search.prefix); }
-void check(const ListNamespacesOp& list) {
-  check_labels(list.options.prefix);
-  check_labels(list.options.suffix);
-}
-
-// The last put to each key, where the first one was.
-std::vector<const PutOp*> last_puts(std::span<const StoreOp> ops) {
-  std::vector<const PutOp*> puts;
-  for (const StoreOp& op : ops) {
-    if (const auto* put = std::get_if<PutOp>(&op)) puts.push_back(put);
-  }
-  if (puts.size() < 2) return puts;
-
-  std::map<std::pair<StoreNamespace, std::string>, std::size_t> places;
-  std::vector<const PutOp*> last;
-  for (const PutOp* put : puts) {
-    const auto [place, is_new] = places.try_emplace({put->namespace_, put->key}, last.size());
-    if (is_new) last.push_back(nullptr);
-    last[place->second] = put;
-  }
-  return last;
-}
-
-Item::Time now() {
-  return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
 }
 
 }  // namespace
 
 struct InMemoryStore::Data {
-  std::optional<store::Indexer> indexer;  // never changes
+  // Vectors of what is put, or of queries; made before anything is locked.
+  using Vectors = std::vector<Embedder::Vector>;
 
-  std::shared_mutex mutex;
-  Buckets buckets;
-  std::unordered_set<Buckets::iterator, BucketHash, BucketEqual> by_namespace;
-  std::size_t buckets_made = 0;
+  explicit Data(const StoreOptions& options) : ttl(options.ttl) {
+    if (!options.index) return;
+    indexer.emplace(*options.index);
+    fields = store::parse_paths(options.index->fields);
+    vectors.emplace(options.index->distance, options.index->hnsw);
+  }
 
-  std::vector<std::optional<Direction>> embed_queries(std::span<const StoreOp> ops) const {
-    std::vector<std::optional<Direction>> queries(ops.size());
-    for (std::size_t i = 0; indexer && i < ops.size(); ++i) {
+  // Runs `function` with the items whose time is not over: alone if it changes
+  // anything, else together with others.
+  template <class Function>
+  auto run(bool changes, const Function& function) {
+    if (!changes) {
+      const std::shared_lock lock(mutex);
+      if (!items.has_expired()) return function();
+    }
+    const std::scoped_lock lock(mutex);
+    if (items.has_expired()) remove_expired();
+    return function();
+  }
+
+  void remove_expired() {
+    const Item::Time time = store::now();
+    while (Entry* entry = items.find_expired(time)) {
+      erase(*entry);
+      ++expired;
+    }
+  }
+
+  // ---- Reads
+
+  bool changes_something(const StoreOp& op) const {
+    if (const auto* get = std::get_if<GetOp>(&op)) return is_refreshed(get->refresh_ttl);
+    if (const auto* search = std::get_if<SearchOp>(&op)) {
+      return is_refreshed(search->options.refresh_ttl) || needs_word_index(search->options);
+    }
+    return std::holds_alternative<PutOp>(op);
+  }
+
+  bool is_refreshed(std::optional<bool> refresh_ttl) const {
+    return store::is_refreshed(refresh_ttl, ttl);
+  }
+
+  // Once made, the index of words stays.
+  bool needs_word_index(const SearchOptions& options) const {
+    return store::needs_words(options) && !has_words;
+  }
+
+  void refresh(Entry& entry, std::optional<bool> refresh_ttl) {
+    if (entry.ttl == kNoTtl || !is_refreshed(refresh_ttl)) return;
+    items.set_ttl(entry, entry.ttl, store::now());
+  }
+
+  StoreResult read(const GetOp& op, const Embedder::Vector&) {
+    return get(op.namespace_, op.key, op.refresh_ttl);
+  }
+  StoreResult read(const SearchOp& op, const Embedder::Vector& query) { return search(op, query); }
+  StoreResult read(const ListNamespacesOp& op, const Embedder::Vector&) { return list(op.options); }
+  StoreResult read(const PutOp&, const Embedder::Vector&) { return std::monostate(); }
+
+  std::optional<Item> get(const StoreNamespace& ns, std::string_view key,
+                          std::optional<bool> refresh_ttl) {
+    Entry* entry = items.find(ns, key);
+    if (!entry) return std::nullopt;
+    refresh(*entry, refresh_ttl);
+    return entry->item();
+  }
+
+  std::vector<StoreNamespace> list(const ListNamespacesOptions& options) const {
+    store::NamespaceList listed(options);
+    for (const auto& [ns, bucket] : items.buckets()) {
+      if (listed.is_full()) break;
+      listed.add(ns);
+    }
+    return std::move(listed).take();
+  }
+
+  // ---- Search
+
+  std::vector<SearchItem> search(const SearchOp& op, const Embedder::Vector& query) {
+    const SearchOptions& options = op.options;
+    store::Indexes indexes;
+    if (store::needs_vectors(options, vectors.has_value())) indexes.vectors = &*vectors;
+    if (store::needs_words(options)) indexes.words = &word_index();
+
+    std::vector<SearchItem> found;
+    if (!indexes.vectors && !indexes.words) {
+      add_in_order(op, Page(options.offset, options.limit, options.after), found,
+                   [](const Entry&) { return true; });
+      return found;
+    }
+    const std::optional<store::Candidates> candidates = candidates_of(op);
+    const store::RankedPage page =
+        store::rank(options, query, indexes, candidates ? &*candidates : nullptr);
+    for (const store::Hit& hit : page.hits) {
+      Entry& entry = *by_id.at(hit.id);
+      refresh(entry, options.refresh_ttl);
+      found.push_back(found_item(entry, hit.score, {hit.score, hit.id}));
+    }
+    add_in_order(op, Page(page.unscored_offset, page.unscored_limit, options.after), found,
+                 [&](const Entry& entry) { return page.is_unscored(entry.id); });
+    return found;
+  }
+
+  // Adds those of the items that it accepts.
+  template <class Accept>
+  void add_in_order(const SearchOp& op, Page page, std::vector<SearchItem>& found,
+                    const Accept& accept) {
+    if (page.is_full()) return;
+    for (Bucket* bucket : items.buckets_below(op.prefix)) {
+      if (page.is_passed(*bucket)) continue;
+      for (Entry& entry : bucket->entries) {
+        const SearchCursor place = place_of(*bucket, entry);
+        if (page.is_passed(place) || !accept(entry)) continue;
+        if (!store::matches(entry.value, op.options.filter) || !page.take()) continue;
+        refresh(entry, op.options.refresh_ttl);
+        found.push_back(found_item(entry, std::nullopt, place));
+        if (page.is_full()) return;
+      }
+    }
+  }
+
+  // Nothing if it is all of them.
+  std::optional<store::Candidates> candidates_of(const SearchOp& op) {
+    const Value& filter = op.options.filter;
+    const bool is_filtered = filter.is_object() && !filter.empty();
+    const std::vector<Bucket*> buckets = items.buckets_below(op.prefix);
+    if (!is_filtered && buckets.size() == items.buckets().size()) return std::nullopt;
+    store::Candidates candidates;
+    for (const Bucket* bucket : buckets) {
+      for (const Entry& entry : bucket->entries) {
+        if (!is_filtered || store::matches(entry.value, filter)) {
+          candidates.push_back(entry.id);
+        }
+      }
+    }
+    std::ranges::sort(candidates);
+    return candidates;
+  }
+
+  // ---- Changes
+
+  void put(const StoreNamespace& ns, std::string_view key, Value value, const PutOptions& options,
+           const Vectors& texts) {
+    Entry& entry = items.find_or_make(ns, key);
+    entry.value = std::move(value);
+    entry.time = store::now();
+    entry.version = ++puts;
+    entry.index.reset();
+    if (options.index) {
+      entry.index = std::make_unique<const std::vector<std::string>>(*options.index);
+    }
+    items.set_ttl(entry, store::ttl_of(options, ttl).value_or(kNoTtl), entry.time);
+    if (vectors) vectors->put(entry.id, texts);
+    if (vectors || has_words) by_id[entry.id] = &entry;
+    if (has_words) put_words(entry);
+  }
+
+  void erase(Entry& entry) {
+    if (vectors) vectors->erase(entry.id);
+    if (has_words) words.erase(entry.id);
+    if (vectors || has_words) by_id.erase(entry.id);
+    items.erase(entry);
+  }
+
+  void apply(const PutOp& op, const Vectors& texts) {
+    if (!op.value.is_null()) {
+      put(op.namespace_, op.key, op.value, op.options, texts);
+    } else if (Entry* entry = items.find(op.namespace_, op.key)) {
+      erase(*entry);
+    }
+  }
+
+  // ---- Words
+
+  const store::WordIndex& word_index() {
+    if (has_words) return words;
+    for (Bucket* bucket : items.buckets_below({})) {
+      for (Entry& entry : bucket->entries) {
+        by_id[entry.id] = &entry;
+        put_words(entry);
+      }
+    }
+    has_words = true;
+    return words;
+  }
+
+  void put_words(const Entry& entry) {
+    const Value& value = entry.value;
+    words.put(entry.id, entry.index ? store::texts_at(value, store::parse_paths(*entry.index))
+                                    : store::texts_at(value, fields));
+  }
+
+  // ---- Reindexing
+
+  std::vector<ItemId> all_ids() {
+    std::vector<ItemId> ids;
+    for (const auto& [id, entry] : by_id) ids.push_back(id);
+    std::ranges::sort(ids);
+    return ids;
+  }
+
+  // Embeds those of them that are still there. Returns how many.
+  std::size_t reindex(std::span<const ItemId> ids) {
+    std::vector<PutOp> puts_again;
+    std::vector<std::pair<ItemId, std::uint64_t>> versions;
+    run(false, [&] {
+      for (const ItemId id : ids) {
+        const auto found = by_id.find(id);
+        if (found == by_id.end()) continue;
+        const Entry& entry = *found->second;
+        versions.emplace_back(id, entry.version);
+        PutOp& put = puts_again.emplace_back(PutOp{{}, "", entry.value});
+        if (entry.index) put.options.index = *entry.index;
+      }
+    });
+    std::vector<const PutOp*> pointers;
+    for (const PutOp& put : puts_again) pointers.push_back(&put);
+    const std::vector<Vectors> texts = vectors_of(pointers);
+
+    return run(true, [&] {
+      std::size_t embedded = 0;
+      for (std::size_t i = 0; i < texts.size(); ++i) {
+        const auto [id, version] = versions[i];
+        const auto found = by_id.find(id);
+        if (found == by_id.end() || found->second->version != version) continue;
+        vectors->put(id, texts[i]);
+        if (!texts[i].empty()) ++embedded;
+      }
+      return embedded;
+    });
+  }
+
+  // ---- Embedding, which may take long: nothing is locked meanwhile.
+
+  Vectors embed_queries(std::span<const StoreOp> ops) const {
+    Vectors queries(ops.size());
+    for (std::size_t i = 0; i < ops.size(); ++i) {
       const auto* search = std::get_if<SearchOp>(&ops[i]);
-      if (!search || search->options.query.empty()) continue;
-      queries[i] = direction_of(indexer->embed_query(search->options.query));
+      if (search && store::needs_vectors(search->options, indexer.has_value())) {
+        queries[i] = indexer->embed_query(search->options.query);
+      }
     }
     return queries;
   }
 
-  std::vector<StoreResult> read(std::span<const StoreOp> ops,
-                                std::span<const std::optional<Direction>> queries) const {
-    std::vector<StoreResult> results(ops.size());
-    for (std::size_t i = 0; i < ops.size(); ++i) {
-      if (const auto* op = std::get_if<GetOp>(&ops[i])) results[i] = get(op->namespace_, op->key);
-      if (const auto* op = std::get_if<SearchOp>(&ops[i])) results[i] = search(*op, queries[i]);
-      if (const auto* op = std::get_if<ListNamespacesOp>(&ops[i])) results[i] = list(op->options);
+  std::vector<Vectors> vectors_of(std::span<const PutOp* const> put_ops) const {
+    std::vector<Vectors> all(put_ops.size());
+    if (!indexer) return all;
+    std::vector<std::vector<store::IndexedText>> indexed = indexer->index(put_ops);
+    for (std::size_t i = 0; i < indexed.size(); ++i) {
+      for (store::IndexedText& text : indexed[i]) all[i].push_back(std::move(text.vector));
     }
-    return results;
+    return all;
   }
 
-  std::optional<Item> get(const StoreNamespace& ns, std::string_view key) const {
-    const auto place = by_namespace.find(ns);
-    if (place == by_namespace.end()) return std::nullopt;
-    const Bucket& bucket = (*place)->second;
-    const auto entry = bucket.by_key.find(key);
-    if (entry == bucket.by_key.end()) return std::nullopt;
-    return entry->second->item;
-  }
+  const std::optional<StoreTtl> ttl;
+  std::optional<store::Indexer> indexer;  // never changes
+  std::vector<store::TextPath> fields = {store::TextPath("$")};
 
-  std::vector<const Bucket*> buckets_below(const StoreNamespace& prefix) const {
-    std::vector<const Bucket*> below;
-    for (auto bucket = buckets.lower_bound(prefix);
-         bucket != buckets.end() && begins_with(bucket->first, prefix); ++bucket) {
-      below.push_back(&bucket->second);
-    }
-    std::ranges::sort(below, {}, &Bucket::ordinal);
-    return below;
-  }
-
-  // At most `limit` of them.
-  std::vector<const Entry*> find(const SearchOp& op, std::size_t limit) const {
-    std::vector<const Entry*> found;
-    for (const Bucket* bucket : buckets_below(op.prefix)) {
-      for (const Entry& entry : bucket->entries) {
-        if (found.size() >= limit) return found;
-        if (store::matches(entry.item.value, op.options.filter)) found.push_back(&entry);
-      }
-    }
-    return found;
-  }
-
-  std::vector<SearchItem> search(const SearchOp& op, const std::optional<Direction>& query) const {
-    const SearchOptions& options = op.options;
-    if (query) return best_items(find(op, kAll), *query, options);
-
-    const std::vector<const Entry*> entries = find(op, sum(options.offset, options.limit));
-    std::vector<SearchItem> found;
-    for (std::size_t i = options.offset; i < entries.size(); ++i) {
-      found.push_back(found_item(*entries[i]));
-    }
-    return found;
-  }
-
-  std::vector<StoreNamespace> list(const ListNamespacesOptions& options) const {
-    std::vector<StoreNamespace> listed;
-    std::size_t seen = 0;
-    const StoreNamespace* previous = nullptr;
-    for (const auto& [ns, bucket] : buckets) {
-      if (!is_wanted(ns, options)) continue;
-      const std::size_t depth = std::min(options.max_depth.value_or(ns.size()), ns.size());
-      const bool is_repeated =
-          previous && previous->size() >= depth && options.max_depth &&
-          std::equal(ns.begin(), ns.begin() + static_cast<std::ptrdiff_t>(depth),
-                     previous->begin());
-      previous = &ns;
-      if (is_repeated || seen++ < options.offset) continue;
-      if (listed.size() >= options.limit) break;
-      listed.emplace_back(ns.begin(), ns.begin() + static_cast<std::ptrdiff_t>(depth));
-    }
-    return listed;
-  }
-
-  Bucket& find_or_make(const StoreNamespace& ns) {
-    const auto place = by_namespace.find(ns);
-    if (place != by_namespace.end()) return (*place)->second;
-    const auto bucket = buckets.try_emplace(ns).first;
-    bucket->second.ordinal = buckets_made++;
-    by_namespace.insert(bucket);
-    return bucket->second;
-  }
-
-  void put(const StoreNamespace& ns, std::string_view key, const Value& value,
-           std::vector<store::IndexedText> index, Item::Time time) {
-    Bucket& bucket = find_or_make(ns);
-    auto place = bucket.by_key.find(key);
-    if (place == bucket.by_key.end()) {
-      const auto entry = bucket.entries.emplace(bucket.entries.end());
-      place = bucket.by_key.emplace(key, entry).first;
-      entry->item.key = key;
-      entry->item.namespace_ = ns;
-    }
-    Entry& entry = *place->second;
-    entry.item.value = value;
-    entry.item.created_at = entry.item.updated_at = time;
-    entry.index.clear();
-    for (store::IndexedText& text : index) {
-      entry.index.push_back(direction_of(std::move(text.vector)));
-    }
-  }
-
-  void erase(const PutOp& op) {
-    const auto bucket = buckets.find(op.namespace_);
-    if (bucket == buckets.end()) return;
-    const auto entry = bucket->second.by_key.find(op.key);
-    if (entry == bucket->second.by_key.end()) return;
-    bucket->second.entries.erase(entry->second);
-    bucket->second.by_key.erase(entry);
-    if (!bucket->second.entries.empty()) return;
-    by_namespace.erase(bucket);
-    buckets.erase(bucket);
-  }
+  store::FairSharedMutex mutex;
+  store::Items items;
+  std::unordered_map<ItemId, Entry*> by_id;  // only for the indexes
+  std::optional<store::VectorIndex> vectors;
+  store::WordIndex words;
+  std::atomic<bool> has_words = false;  // after the first search by words
+  std::uint64_t puts = 0;
+  std::size_t expired = 0;  // removed since the last sweep
 };
 
-InMemoryStore::InMemoryStore() : data_(std::make_unique<Data>()) {}
-
-InMemoryStore::InMemoryStore(IndexOptions index) : InMemoryStore() {
-  data_->indexer.emplace(index);
-}
+InMemoryStore::InMemoryStore(StoreOptions options) : data_(std::make_unique<Data>(options)) {}
 
 InMemoryStore::~InMemoryStore() = default;
 
 std::optional<Item> InMemoryStore::get_checked(const StoreNamespace& ns, std::string_view key,
-                                               std::optional<bool>) {
-  const std::shared_lock lock(data_->mutex);
-  return data_->get(ns, key);
+                                               std::optional<bool> refresh_ttl) {
+  return data_->run(data_->is_refreshed(refresh_ttl),
+                    [&] { return data_->get(ns, key, refresh_ttl); });
 }
 
 void InMemoryStore::put_checked(const StoreNamespace& ns, std::string_view key, Value value,
                                 const PutOptions& options) {
   if (data_->indexer) return Store::put_checked(ns, key, std::move(value), options);
-  check_ttl(options);
-  const Item::Time time = now();
-  const std::scoped_lock lock(data_->mutex);
-  data_->put(ns, key, value, {}, time);
+  store::check_ttl(options, data_->ttl);
+  data_->run(true, [&] { data_->put(ns, key, std::move(value), options, {}); });
 }
 
 std::vector<StoreResult> InMemoryStore::batch(std::span<const StoreOp> ops) {
-  for (const StoreOp& op : ops) {
-    std::visit([](const auto& known) { check(known); }, op);
-  }
-  // Embedders may take long: they are asked before the lock is taken.
-  const std::vector<std::optional<Direction>> queries = data_->embed_queries(ops);
-  const std::vector<const PutOp*> puts = last_puts(ops);
-  std::vector<std::vector<store::IndexedText>> index(puts.size());
-  if (data_->indexer) index = data_->indexer->index(puts);
+  store::check(ops);
+  const std::vector<const PutOp*> puts = store::last_puts(ops);
+  for (const PutOp* put : puts) store::check_ttl(put->options, data_->ttl);
+  const Data::Vectors queries = data_->embed_queries(ops);
+  const std::vector<Data::Vectors> texts = data_->vectors_of(puts);
 
-  if (puts.empty()) {
-    const std::shared_lock lock(data_->mutex);
-    return data_->read(ops, queries);
-  }
-  const std::scoped_lock lock(data_->mutex);
-  std::vector<StoreResult> results = data_->read(ops, queries);
-  const Item::Time time = now();
-  for (std::size_t i = 0; i < puts.size(); ++i) {
-    if (puts[i]->value.is_null()) {
-      data_->erase(*puts[i]);
-    } else {
-      data_->put(puts[i]->namespace_, puts[i]->key, puts[i]->value, std::move(index[i]), time);
+  const bool changes =
+      std::ranges::any_of(ops, [this](const StoreOp& op) { return data_->changes_something(op); });
+  return data_->run(changes, [&] {
+    std::vector<StoreResult> results(ops.size());
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      std::visit([&](const auto& op) { results[i] = data_->read(op, queries[i]); }, ops[i]);
     }
+    if (data_->vectors) {
+      for (const Data::Vectors& vectors : texts) data_->vectors->check(vectors);
+    }
+    for (std::size_t i = 0; i < puts.size(); ++i) data_->apply(*puts[i], texts[i]);
+    return results;
+  });
+}
+
+std::size_t InMemoryStore::reindex(const ReindexOptions& options) {
+  if (!data_->indexer) return 0;
+  constexpr std::size_t kAtOnce = 64;
+  const std::vector<ItemId> ids = data_->run(false, [&] { return data_->all_ids(); });
+  std::size_t embedded = 0;
+  for (std::size_t done = 0; done < ids.size() && !options.stop.stop_requested();) {
+    const std::size_t count = std::min(kAtOnce, ids.size() - done);
+    embedded += data_->reindex(std::span(ids).subspan(done, count));
+    done += count;
+    if (options.progress) options.progress(done, ids.size());
   }
-  return results;
+  return embedded;
+}
+
+std::size_t InMemoryStore::sweep_ttl() {
+  return data_->run(true, [&] { return std::exchange(data_->expired, 0); });
 }
 
 }  // namespace clew

@@ -66,5 +66,37 @@ TEST(Filter, EqualAndUnequalTakeAnything) {
   EXPECT_FALSE(matches(kItem, {{"o", {{"$eq", {{"x", 1}}}}}}));
 }
 
+TEST(Filter, InSqlOrderIsOfLikeThings) {
+  const auto sql = [](const Value& filter) { return matches(kItem, filter, FilterMeaning::sql); };
+  EXPECT_TRUE(sql({{"n", {{"$gt", 1}, {"$lte", 2}}}}));
+  EXPECT_TRUE(sql({{"s", {{"$gt", 9}}}}));
+  EXPECT_TRUE(sql({{"s", {{"$gte", "1"}, {"$lt", "2"}}}}));
+  EXPECT_FALSE(sql({{"s", {{"$gt", "9"}}}}));
+  for (const char* name : {"$gt", "$gte", "$lt", "$lte"}) {
+    EXPECT_FALSE(sql({{"n", object({{name, "1"}})}})) << name;
+    EXPECT_FALSE(sql({{"missing", object({{name, 1}})}})) << name;
+    EXPECT_FALSE(sql({{"list", object({{name, 1}})}})) << name;
+  }
+  EXPECT_THROW(sql({{"n", {{"$in", list({2})}}}}), ValueError);
+}
+
+TEST(Filter, InSqlWhatIsNotThereIsNotUnequal) {
+  EXPECT_TRUE(matches(kItem, {{"missing", {{"$ne", 1}}}}));
+  EXPECT_FALSE(matches(kItem, {{"missing", {{"$ne", 1}}}}, FilterMeaning::sql));
+  EXPECT_FALSE(matches(kItem, {{"none", {{"$ne", 1}}}}, FilterMeaning::sql));
+  EXPECT_TRUE(matches(kItem, {{"n", {{"$ne", 1}}}}, FilterMeaning::sql));
+  EXPECT_TRUE(matches(kItem, {{"missing", nullptr}}, FilterMeaning::sql));
+  EXPECT_TRUE(matches(kItem, {{"flag", 1}}, FilterMeaning::sql));
+  EXPECT_TRUE(matches(kItem, {{"o", {{"x", 1}}}}, FilterMeaning::sql));
+}
+
+TEST(Filter, InSqlAKeyMayBeAPath) {
+  EXPECT_FALSE(matches(kItem, {{"o.y.z", 2}}));
+  EXPECT_TRUE(matches(kItem, {{"o.y.z", 2}}, FilterMeaning::sql));
+  EXPECT_FALSE(matches(kItem, {{"o.y.z", 3}}, FilterMeaning::sql));
+  EXPECT_TRUE(matches(kItem, {{"o.missing.z", nullptr}}, FilterMeaning::sql));
+  EXPECT_TRUE(matches({{"a.b", 1}, {"a", {{"b", 2}}}}, {{"a.b", 1}}, FilterMeaning::sql));
+}
+
 }  // namespace
 }  // namespace clew::store

@@ -1,7 +1,9 @@
 // A store: what a program remembers across threads.
+#include <filesystem>
 #include <iostream>
 
 #include <clew/clew.hpp>
+#include <clew/sqlite_store.hpp>
 
 using namespace clew;
 
@@ -38,11 +40,12 @@ int main() {
   // [/snippet list]
 
   // [snippet page]
-  const std::size_t page_size = 2;
-  for (std::size_t offset = 0;; offset += page_size) {
-    auto page = store.search({"alice", "memories"}, {.limit = page_size, .offset = offset});
+  SearchOptions page_options{.limit = 2};
+  while (true) {
+    auto page = store.search({"alice", "memories"}, page_options);
     if (page.empty()) break;
     for (const SearchItem& memory : page) std::cout << memory.key << '\n';
+    page_options.after = page.back().cursor;
   }
   // [/snippet page]
 
@@ -53,4 +56,37 @@ int main() {
   // ["alice","memories"]
   // ["alice","preferences"]
   // [/snippet namespaces]
+
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / "clew-store-example";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string path = (folder / "memory.db").string();
+  {
+    // [snippet file]
+    auto file = SqliteStore::open(path);
+    file->put(memories, "food", {{"food_preference", "I like pizza"}});
+    std::cout << SqliteStore::open(path)->get(memories, "food")->value << '\n';
+    // [/snippet file]
+
+    // [snippet batch]
+    std::vector<StoreOp> ops;
+    for (int i = 0; i < 100; ++i) ops.emplace_back(PutOp{memories, std::to_string(i), {{"n", i}}});
+    ops.emplace_back(GetOp{memories, "food"});
+    const std::vector<StoreResult> results = file->batch(ops);
+    std::cout << std::get<std::optional<Item>>(results.back())->key << '\n';  // food
+    // [/snippet batch]
+
+    // [snippet ttl]
+    using namespace std::chrono_literals;
+    auto short_lived =
+        SqliteStore::open(path, {.ttl = StoreTtl{.default_ttl = 24h, .refresh_on_read = true}});
+    short_lived->put({"1", "session"}, "topic", {{"text", "pizza"}});  // for a day since last read
+    short_lived->put({"1", "session"}, "hint", {{"text", "now"}}, {.ttl = 30min});
+    short_lived->put({"1", "session"}, "name", {{"text", "Ada"}}, {.ttl = kNoTtl});
+    StoreSweeper sweeper(short_lived);  // gives the space of expired items back
+    // [/snippet ttl]
+    std::cout << short_lived->search({"1", "session"}).size() << '\n';
+  }
+  std::filesystem::remove_all(folder);
 }

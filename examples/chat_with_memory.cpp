@@ -1,7 +1,10 @@
-// A graph with a store: what one thread learns about a user, another knows.
+// A chat that remembers: what one thread learns about a user, another knows.
+#include <filesystem>
 #include <iostream>
 
 #include <clew/clew.hpp>
+#include <clew/sqlite_saver.hpp>
+#include <clew/sqlite_store.hpp>
 
 using namespace clew;
 
@@ -15,8 +18,11 @@ namespace {
 Value last(const Value& messages) { return messages[messages.size() - 1]; }
 
 // [snippet nodes]
+// Whose memories they are says the run's context, or its config.
 StoreNamespace memories_of(Runtime& runtime) {
-  return {runtime.config().configurable.get<std::string>("user_id"), "memories"};
+  const Value& context = runtime.context();
+  const Value& user = context.contains("user_id") ? context : runtime.config().configurable;
+  return {user.get<std::string>("user_id"), "memories"};
 }
 
 void update_memory(const Chat& chat, Runtime& runtime) {
@@ -39,14 +45,19 @@ Update call_model(const Chat& chat, Runtime& runtime) {
 }  // namespace
 
 int main() {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "clew-chat-example";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string path = (folder / "agent.db").string();
+
   // [snippet compile]
-  auto graph = StateGraph<Chat>()
-                   .add_node("update_memory", update_memory)
-                   .add_node("call_model", call_model)
-                   .add_edge(START, "update_memory")
-                   .add_edge("update_memory", "call_model")
-                   .compile({.checkpointer = std::make_shared<InMemorySaver>(),
-                             .store = std::make_shared<InMemoryStore>()});
+  auto graph =
+      StateGraph<Chat>()
+          .add_node("update_memory", update_memory)
+          .add_node("call_model", call_model)
+          .add_edge(START, "update_memory")
+          .add_edge("update_memory", "call_model")
+          .compile({.checkpointer = SqliteSaver::open(path), .store = SqliteStore::open(path)});
   // [/snippet compile]
 
   // [snippet threads]
@@ -62,7 +73,7 @@ int main() {
   say("I like pizza", {.thread_id = "1", .configurable = user});       // You said: I like pizza
   say("what do you know?", {.thread_id = "2", .configurable = user});  // You said: I like pizza
 
-  Value other{{"user_id", "2"}};
-  say("what do you know?", {.thread_id = "3", .configurable = other});  // Hello
+  say("what do you know?", {.thread_id = "3", .context = {{"user_id", "1"}}});  // the same
+  say("what do you know?", {.thread_id = "4", .context = {{"user_id", "2"}}});  // Hello
   // [/snippet threads]
 }

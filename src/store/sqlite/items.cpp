@@ -1,0 +1,256 @@
+#include "store/sqlite/items.hpp"
+
+#include <bit>
+#include <cmath>
+
+#include <clew/errors.hpp>
+#include <clew/json.hpp>
+#include <clew/time.hpp>
+
+#include "store/operations.hpp"
+
+namespace clew::sqlite {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "vectors are stored as they lie in memory");
+
+// LangGraph numbers its changes of the tables and stores the numbers that it has
+// made: a file that has fewer of them is an older one.
+constexpr std::string_view kStoreMigrations[] = {
+    "CREATE TABLE IF NOT EXISTS store (prefix text NOT NULL, key text NOT NULL, value text NOT "
+    "NULL, created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP DEFAULT "
+    "CURRENT_TIMESTAMP, PRIMARY KEY (prefix, key))",
+    "CREATE INDEX IF NOT EXISTS store_prefix_idx ON store (prefix)",
+    "ALTER TABLE store ADD COLUMN expires_at TIMESTAMP",
+    "ALTER TABLE store ADD COLUMN ttl_minutes REAL",
+    "CREATE INDEX IF NOT EXISTS idx_store_expires_at ON store (expires_at) WHERE expires_at IS NOT "
+    "NULL",
+};
+constexpr std::string_view kVectorMigrations[] = {
+    "CREATE TABLE IF NOT EXISTS store_vectors (prefix text NOT NULL, key text NOT NULL, field_name "
+    "text NOT NULL, embedding BLOB, created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at "
+    "TIMESTAMP DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (prefix, key, field_name), FOREIGN KEY "
+    "(prefix, key) REFERENCES store(prefix, key) ON DELETE CASCADE)",
+};
+
+// Clew's own. The newest items of a namespace come from an index, and an item
+// whose put chose what to index keeps the choice for a reindex().
+constexpr const char* kClewTables =
+    "CREATE INDEX IF NOT EXISTS clew_store_newest ON store (prefix, updated_at, expires_at);"
+    "CREATE TABLE IF NOT EXISTS clew_store_index (prefix TEXT NOT NULL, key TEXT NOT NULL, paths "
+    "TEXT NOT NULL, PRIMARY KEY (prefix, key)) WITHOUT ROWID;";
+
+void migrate(Connection& connection, const std::string& table,
+             std::span<const std::string_view> migrations) {
+  connection.execute("CREATE TABLE IF NOT EXISTS " + table + " (v INTEGER PRIMARY KEY)");
+  const Value newest = connection.select("SELECT max(v) AS v FROM " + table, list())[0]["v"];
+  const std::size_t made = newest.is_null() ? 0 : static_cast<std::size_t>(newest.as_int()) + 1;
+  for (std::size_t i = made; i < migrations.size(); ++i) {
+    connection.execute(std::string(migrations[i]));
+    connection.execute("INSERT INTO " + table + " (v) VALUES (" + std::to_string(i) + ")");
+  }
+}
+
+constexpr double kMillisecondsPerMinute = 60'000;
+
+std::optional<std::chrono::milliseconds> read_ttl(const Rows& rows, int column) {
+  if (rows.is_null(column)) return std::nullopt;
+  return std::chrono::milliseconds(std::llround(rows.real(column) * kMillisecondsPerMinute));
+}
+
+double minutes_of(std::chrono::milliseconds ttl) {
+  return static_cast<double>(ttl.count()) / kMillisecondsPerMinute;
+}
+
+// Texts have years up to 9999, which is as good as for ever.
+std::string expiry_text(Item::Time now, std::chrono::milliseconds ttl) {
+  using std::chrono::sys_days, std::chrono::December, std::chrono::year;
+  constexpr Item::Time kLast = sys_days(year(9999) / December / 31);
+  return time_text(std::min(store::expiry(now, ttl), kLast));
+}
+
+// Columns: prefix, key, value, created_at, updated_at, ttl_minutes, rowid.
+StoredItem item_of(const Rows& rows) {
+  StoredItem stored;
+  stored.item.namespace_ = namespace_of(rows.text(0));
+  stored.item.key = rows.text(1);
+  stored.item.value = parse_json(rows.text(2));
+  stored.item.created_at = parse_time(rows.text(3));
+  stored.item.updated_at = parse_time(rows.text(4));
+  stored.ttl = read_ttl(rows, 5);
+  stored.row = rows.integer(6);
+  return stored;
+}
+
+// Behind every prefix that begins with this one: '/' is the character after '.'.
+std::string end_of(std::string_view prefix) {
+  return prefix.empty() ? "\xFF" : std::string(prefix) + '/';
+}
+
+}  // namespace
+
+// Tables -------------------------------------------------------------------------
+
+void create_store_tables(Connection& connection, bool with_vectors) {
+  migrate(connection, "store_migrations", kStoreMigrations);
+  if (with_vectors) migrate(connection, "vector_migrations", kVectorMigrations);
+  connection.execute(kClewTables);
+}
+
+bool has_vector_table(Connection& connection) {
+  return connection.value("SELECT 1 FROM sqlite_schema WHERE name = 'store_vectors'").has_value();
+}
+
+// Texts --------------------------------------------------------------------------
+
+std::string prefix_of(const StoreNamespace& ns) {
+  std::string prefix;
+  for (const std::string& label : ns) {
+    if (!prefix.empty()) prefix += '.';
+    prefix += label;
+  }
+  return prefix;
+}
+
+StoreNamespace namespace_of(std::string_view prefix) {
+  StoreNamespace ns;
+  for (std::size_t begin = 0; begin <= prefix.size();) {
+    const std::size_t end = std::min(prefix.find('.', begin), prefix.size());
+    ns.emplace_back(prefix.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return ns;
+}
+
+std::string time_text(Item::Time time) {
+  std::string text = format_time(time);
+  text[text.find('T')] = ' ';
+  return text.substr(0, text.rfind('+'));
+}
+
+// One item -----------------------------------------------------------------------
+
+std::optional<StoredItem> find_item(Connection& connection, std::string_view prefix,
+                                    std::string_view key, const LivesAfter& lives_after) {
+  Rows rows = connection.query(
+      "SELECT prefix, key, value, created_at, updated_at, ttl_minutes, rowid FROM store "
+      "WHERE prefix = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?)",
+      prefix, key, lives_after);
+  if (!rows.next()) return std::nullopt;
+  return item_of(rows);
+}
+
+StoredItem read_item(Connection& connection, std::int64_t row) {
+  Rows rows = connection.query(
+      "SELECT prefix, key, value, created_at, updated_at, ttl_minutes, rowid FROM store "
+      "WHERE rowid = ?",
+      row);
+  if (!rows.next()) throw StorageError("an item was removed while it was read; search again");
+  return item_of(rows);
+}
+
+void put_item(Connection& connection, const ItemPut& put, Item::Time now, bool with_vectors) {
+  const std::string time = time_text(now);
+  std::optional<std::string> expires_at;
+  std::optional<double> minutes;
+  if (put.ttl) {
+    expires_at = expiry_text(now, *put.ttl);
+    minutes = minutes_of(*put.ttl);
+  }
+  connection.run(
+      "INSERT INTO store (prefix, key, value, created_at, updated_at, expires_at, ttl_minutes) "
+      "VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6) ON CONFLICT (prefix, key) DO UPDATE SET "
+      "value = excluded.value, created_at = excluded.created_at, updated_at = excluded.updated_at, "
+      "expires_at = excluded.expires_at, ttl_minutes = excluded.ttl_minutes",
+      put.prefix, put.key, Blob{put.value}, time, expires_at, minutes);
+  if (put.paths) {
+    connection.run("INSERT OR REPLACE INTO clew_store_index (prefix, key, paths) VALUES (?, ?, ?)",
+                   put.prefix, put.key, *put.paths);
+  } else {
+    connection.run("DELETE FROM clew_store_index WHERE prefix = ? AND key = ?", put.prefix,
+                   put.key);
+  }
+  if (with_vectors) replace_vectors(connection, put.prefix, put.key, put.index, now);
+}
+
+void delete_item(Connection& connection, std::string_view prefix, std::string_view key,
+                 bool with_vectors) {
+  connection.run("DELETE FROM store WHERE prefix = ? AND key = ?", prefix, key);
+  connection.run("DELETE FROM clew_store_index WHERE prefix = ? AND key = ?", prefix, key);
+  if (with_vectors) replace_vectors(connection, prefix, key, {}, {});
+}
+
+void replace_vectors(Connection& connection, std::string_view prefix, std::string_view key,
+                     std::span<const store::IndexedText> index, Item::Time now) {
+  connection.run("DELETE FROM store_vectors WHERE prefix = ? AND key = ?", prefix, key);
+  const std::string time = index.empty() ? std::string() : time_text(now);
+  for (const store::IndexedText& text : index) {
+    const auto* bytes = reinterpret_cast<const char*>(text.vector.data());
+    connection.run(
+        "INSERT OR REPLACE INTO store_vectors (prefix, key, field_name, embedding, created_at, "
+        "updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
+        prefix, key, text.field, Blob{{bytes, text.vector.size() * sizeof(float)}}, time);
+  }
+}
+
+void refresh_item(Connection& connection, std::string_view prefix, std::string_view key,
+                  std::chrono::milliseconds ttl, Item::Time now) {
+  connection.run("UPDATE store SET expires_at = ? WHERE prefix = ? AND key = ?",
+                 expiry_text(now, ttl), prefix, key);
+}
+
+// Many ---------------------------------------------------------------------------
+
+std::size_t sweep_items(Connection& connection, Item::Time now, bool with_vectors) {
+  const std::string time = time_text(now);
+  const auto expired =
+      connection.value("SELECT count(*) FROM store WHERE expires_at <= ?", time).value();
+  if (with_vectors) {
+    connection.run(
+        "DELETE FROM store_vectors WHERE (prefix, key) IN "
+        "(SELECT prefix, key FROM store WHERE expires_at <= ?)",
+        time);
+  }
+  connection.run(
+      "DELETE FROM clew_store_index WHERE (prefix, key) IN "
+      "(SELECT prefix, key FROM store WHERE expires_at <= ?)",
+      time);
+  connection.run("DELETE FROM store WHERE expires_at <= ?", time);
+  return std::stoull(expired);
+}
+
+// From one prefix to the next by the index, however many items each has.
+std::vector<std::string> live_prefixes(Connection& connection, const LivesAfter& lives_after) {
+  Rows rows = connection.query(
+      "WITH RECURSIVE prefixes (prefix) AS (SELECT min(prefix) FROM store UNION ALL "
+      "SELECT (SELECT min(prefix) FROM store WHERE prefix > prefixes.prefix) FROM prefixes "
+      "WHERE prefix IS NOT NULL) "
+      "SELECT prefix FROM prefixes WHERE EXISTS (SELECT 1 FROM store WHERE "
+      "store.prefix = prefixes.prefix AND (expires_at IS NULL OR expires_at > ?))",
+      lives_after);
+  std::vector<std::string> prefixes;
+  while (rows.next()) prefixes.emplace_back(rows.text(0));
+  return prefixes;
+}
+
+// What lies between "a" and "a/" is "a" itself, what begins with "a.", and what
+// goes on with a character before the dot, which is another label.
+NewestRows::NewestRows(Connection& connection, RowQuery query)
+    : query_(std::move(query)),
+      before_(query_.before_time ? time_text(*query_.before_time) : "\xFF"),
+      end_(end_of(query_.prefix)),
+      rows_(connection.query(
+          "SELECT rowid FROM store WHERE prefix >= ?1 AND prefix < ?2 "
+          "AND (?1 = '' OR length(prefix) = length(?1) OR substr(prefix, length(?1) + 1, 1) = '.') "
+          "AND (expires_at IS NULL OR expires_at > ?3) "
+          "AND (updated_at < ?4 OR (updated_at = ?4 AND rowid < ?5)) "
+          "ORDER BY updated_at DESC, rowid DESC",
+          query_.prefix, end_, query_.lives_after, before_, query_.before_row)) {}
+
+std::optional<std::int64_t> NewestRows::next() {
+  if (!rows_.next()) return std::nullopt;
+  return rows_.integer(0);
+}
+
+}  // namespace clew::sqlite

@@ -1,0 +1,115 @@
+#include "store/sqlite/search.hpp"
+
+#include <algorithm>
+
+#include "store/filter.hpp"
+#include "store/operations.hpp"
+
+namespace clew::sqlite {
+namespace {
+
+// Past every time there is; differences from it are exact in a double.
+constexpr std::int64_t kEndOfTimes = std::int64_t{1} << 52;
+
+std::int64_t microseconds(Item::Time time) { return time.time_since_epoch().count(); }
+
+// Of rows of the same time the one with the greater number comes first.
+SearchCursor newest_cursor(const StoredItem& stored) {
+  return {static_cast<double>(microseconds(stored.item.updated_at)), -stored.row};
+}
+
+SearchCursor unscored_cursor(const StoredItem& stored) {
+  return {store::unscored_rank(kEndOfTimes - microseconds(stored.item.updated_at)), -stored.row};
+}
+
+Item::Time time_of(const SearchCursor& cursor) {
+  const std::int64_t count = store::is_unscored(cursor.rank)
+                                 ? kEndOfTimes - store::unscored_order(cursor.rank)
+                                 : static_cast<std::int64_t>(cursor.rank);
+  return Item::Time(Item::Time::duration(count));
+}
+
+}  // namespace
+
+Search::Search(Connection& connection, const SearchOp& op, const LivesAfter& lives_after)
+    : connection_(connection), op_(op), lives_after_(lives_after), prefix_(prefix_of(op.prefix)) {}
+
+std::vector<FoundItem> Search::newest() {
+  const SearchOptions& options = op_.options;
+  add_newest(options.after, options.offset, options.limit, newest_cursor,
+             [](const Item&) { return true; });
+  return std::move(found_);
+}
+
+std::vector<FoundItem> Search::ranked(const Mirror& mirror, const Embedder::Vector& query) {
+  const SearchOptions& options = op_.options;
+  const std::optional<store::Candidates> among = candidates(mirror);
+  const store::RankedPage page =
+      store::rank(options, query, mirror.indexes(options), among ? &*among : nullptr);
+  for (const store::Hit& hit : page.hits) {
+    const auto& [prefix, key] = mirror.name(hit.id);
+    std::optional<StoredItem> stored = find_item(connection_, prefix, key, lives_after_);
+    if (stored) found_.push_back({*std::move(stored), hit.score, {hit.score, hit.id}});
+  }
+  const bool is_behind_scores = options.after && store::is_unscored(options.after->rank);
+  add_newest(is_behind_scores ? options.after : std::nullopt, page.unscored_offset,
+             page.unscored_limit, unscored_cursor, [&](const Item& item) {
+               const auto id = mirror.find(prefix_of(item.namespace_), item.key);
+               return !id || page.is_unscored(*id);
+             });
+  return std::move(found_);
+}
+
+bool Search::has_filter() const {
+  return op_.options.filter.is_object() && !op_.options.filter.empty();
+}
+
+bool Search::matches(const Item& item) const {
+  return !has_filter() || store::matches(item.value, op_.options.filter, store::FilterMeaning::sql);
+}
+
+// Filter first: what does not match is not even compared.
+std::optional<store::Candidates> Search::candidates(const Mirror& mirror) {
+  if (has_filter() || has_expired_items()) return matching_items(mirror);
+  return mirror.below(prefix_);
+}
+
+store::Candidates Search::matching_items(const Mirror& mirror) {
+  store::Candidates ids;
+  NewestRows rows(connection_, {.prefix = prefix_, .lives_after = lives_after_});
+  while (const auto row = rows.next()) {
+    const StoredItem stored = read_item(connection_, *row);
+    if (!matches(stored.item)) continue;
+    if (const auto id = mirror.find(prefix_of(stored.item.namespace_), stored.item.key)) {
+      ids.push_back(*id);
+    }
+  }
+  std::ranges::sort(ids);
+  return ids;
+}
+
+bool Search::has_expired_items() {
+  return connection_.value("SELECT 1 FROM store WHERE expires_at <= ? LIMIT 1", lives_after_)
+      .has_value();
+}
+
+template <class Cursor, class Accept>
+void Search::add_newest(const std::optional<SearchCursor>& after, std::size_t offset,
+                        std::size_t limit, const Cursor& cursor, const Accept& accept) {
+  if (limit == 0) return;
+  RowQuery query{.prefix = prefix_, .lives_after = lives_after_};
+  if (after) {
+    query.before_time = time_of(*after);
+    query.before_row = -after->place;
+  }
+  NewestRows rows(connection_, std::move(query));
+  for (std::size_t seen = 0; const auto row = rows.next();) {
+    StoredItem stored = read_item(connection_, *row);
+    if (!accept(stored.item) || !matches(stored.item) || seen++ < offset) continue;
+    const SearchCursor place = cursor(stored);
+    found_.push_back({std::move(stored), std::nullopt, place});
+    if (seen - offset == limit) return;
+  }
+}
+
+}  // namespace clew::sqlite

@@ -1,0 +1,49 @@
+// One search of a store in a file.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <clew/store.hpp>
+
+#include "store/sqlite/items.hpp"
+#include "store/sqlite/mirror.hpp"
+
+namespace clew::sqlite {
+
+struct FoundItem {
+  StoredItem stored;
+  std::optional<double> score;
+  SearchCursor cursor;
+};
+
+class Search {
+ public:
+  // All three must live as long.
+  Search(Connection& connection, const SearchOp& op, const LivesAfter& lives_after);
+
+  // What was put last first.
+  std::vector<FoundItem> newest();
+
+  // The best first, then what cannot be ranked, newest first. Within Mirror::read;
+  // `query` is the vector of the query, if it has one.
+  std::vector<FoundItem> ranked(const Mirror& mirror, const Embedder::Vector& query);
+
+ private:
+  bool has_filter() const;
+  bool matches(const Item& item) const;
+  std::optional<store::Candidates> candidates(const Mirror& mirror);
+  store::Candidates matching_items(const Mirror& mirror);
+  bool has_expired_items();
+  template <class Cursor, class Accept>
+  void add_newest(const std::optional<SearchCursor>& after, std::size_t offset, std::size_t limit,
+                  const Cursor& cursor, const Accept& accept);
+
+  Connection& connection_;
+  const SearchOp& op_;
+  const LivesAfter& lives_after_;
+  const std::string prefix_;
+  std::vector<FoundItem> found_;
+};
+
+}  // namespace clew::sqlite

@@ -1,0 +1,253 @@
+// What is particular to the store in a SQLite file; the rest is in StoreSuite.
+#include <clew/sqlite_store.hpp>
+
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <clew/errors.hpp>
+#include <clew/json.hpp>
+
+#include "store_suite.hpp"
+#include "temporary_folder.hpp"
+
+namespace clew {
+namespace {
+
+constexpr std::size_t kDims = 16;
+
+// Nobody reads these files after a power cut.
+SqliteStoreOptions quick(StoreOptions options = {}) {
+  return {.index = std::move(options.index),
+          .ttl = options.ttl ? options.ttl : StoreTtl(),
+          .synchronous = SqliteSynchronous::off};
+}
+
+IndexOptions word_index(std::vector<std::string> fields = {"text"}) {
+  return {.embed = make_embedder(embed_words), .dims = kDims, .fields = std::move(fields)};
+}
+
+// A store that keeps its folder as long as it lives.
+std::shared_ptr<Store> make_in_file(StoreOptions options) {
+  auto folder = std::make_shared<TemporaryFolder>();
+  auto store = SqliteStore::open((folder->path / "store.db").string(), quick(std::move(options)));
+  return {store.get(), [folder, store](Store*) mutable { store.reset(); }};
+}
+
+INSTANTIATE_TEST_SUITE_P(SqliteStore, StoreSuite,
+                         testing::Values(StoreBackend{.name = "sqlite", .make = make_in_file},
+                                         StoreBackend{.name = "sqlite_in_memory",
+                                                      .make =
+                                                          [](StoreOptions options) {
+                                                            return SqliteStore::open(
+                                                                ":memory:",
+                                                                quick(std::move(options)));
+                                                          }}),
+                         store_backend_name);
+
+class SqliteStoreTest : public testing::Test {
+ protected:
+  std::shared_ptr<SqliteStore> open(SqliteStoreOptions options = quick()) {
+    return SqliteStore::open(file(), std::move(options));
+  }
+  std::string file() const { return (folder_.path / "store.db").string(); }
+
+  void execute(const std::string& sql) {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(file().c_str(), &database), SQLITE_OK);
+    char* reason = nullptr;
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &reason), SQLITE_OK) << reason;
+    sqlite3_close(database);
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+std::string keys(const std::vector<SearchItem>& items) {
+  std::string text;
+  for (const SearchItem& item : items) text += item.key;
+  return text;
+}
+
+TEST_F(SqliteStoreTest, ItemsAreThereWhenTheFileIsOpenedAgain) {
+  const Value value{{"text", "h\u00e9llo \U0001F600"}, {"n", 9007199254740993}, {"f", 3.0}};
+  open()->put({"a", "b"}, "k", value);
+  const auto item = open()->get({"a", "b"}, "k");
+  ASSERT_TRUE(item);
+  EXPECT_EQ(to_json(item->value), to_json(value));
+}
+
+TEST_F(SqliteStoreTest, WhatWasPutLastComesFirst) {
+  auto store = open();
+  for (const char* key : {"1", "2", "3"}) store->put({"a"}, key, {{"v", 1}});
+  store->put({"a"}, "1", {{"v", 2}});
+  EXPECT_EQ(keys(store->search({"a"})), "132");
+}
+
+TEST_F(SqliteStoreTest, SharesAFileWithThreads) {
+  auto saver = SqliteSaver::open(file());
+  auto store = open();
+  store->put({"a"}, "k", {{"v", 1}});
+  EXPECT_EQ(saver->layout(), SqliteLayout::native);
+  EXPECT_TRUE(SqliteSaver::open(file())->list_threads({}).empty());
+  EXPECT_TRUE(open()->get({"a"}, "k"));
+}
+
+TEST_F(SqliteStoreTest, ABatchIsOneCommit) {
+  auto store = open();
+  std::vector<StoreOp> ops;
+  for (int i = 0; i < 100; ++i) {
+    ops.emplace_back(PutOp{{"b"}, std::to_string(i), {{"v", i}}});
+  }
+  const std::uint64_t before = store->commits();
+  store->batch(ops);
+  EXPECT_EQ(store->commits() - before, 1U);
+  EXPECT_EQ(store->search({"b"}, {.limit = 1000}).size(), 100U);
+}
+
+TEST_F(SqliteStoreTest, ReadingCommitsNothing) {
+  auto store = open(quick({.index = word_index()}));
+  store->put({"b"}, "k", {{"text", "v"}});
+  store->search({"b"}, {.query = "v"});
+  const std::uint64_t before = store->commits();
+  store->get({"b"}, "k");
+  store->search({"b"}, {.query = "v"});
+  store->list_namespaces();
+  EXPECT_EQ(store->commits(), before);
+}
+
+TEST_F(SqliteStoreTest, RefusesWhatJsonDoesNotKnow) {
+  auto store = open();
+  EXPECT_THROW(store->put({"a"}, "k", {{"v", Value::bytes("abc")}}), ValueError);
+  EXPECT_EQ(store->get({"a"}, "k"), std::nullopt);
+}
+
+TEST_F(SqliteStoreTest, FindsWhatAnotherConnectionChanges) {
+  auto writer = open(quick({.index = word_index()}));
+  auto reader = open(quick({.index = word_index()}));
+  writer->put({"a"}, "1", {{"text", "apple"}});
+  EXPECT_EQ(keys(reader->search({"a"}, {.query = "apple", .limit = 1})), "1");
+  writer->put({"a"}, "2", {{"text", "apple pie"}});
+  writer->put({"a"}, "1", {{"text", "pear"}});
+  EXPECT_EQ(keys(reader->search({"a"}, {.query = "apple", .limit = 1})), "2");
+  EXPECT_EQ(keys(reader->search({"a"}, {.query = "pear", .mode = SearchMode::text})), "1");
+  writer->delete_item({"a"}, "2");
+  EXPECT_EQ(keys(reader->search({"a"}, {.query = "apple"})), "1");
+  EXPECT_TRUE(reader->search({"a"}, {.query = "pie", .mode = SearchMode::text}).empty());
+}
+
+TEST_F(SqliteStoreTest, ReadsEverythingAgainIfChangesWereForgotten) {
+  auto writer = open(quick({.index = word_index()}));
+  auto reader = open(quick({.index = word_index()}));
+  writer->put({"a"}, "1", {{"text", "apple"}});
+  EXPECT_EQ(keys(reader->search({"a"}, {.query = "apple"})), "1");
+  for (const char* key : {"2", "3", "4"}) writer->put({"a"}, key, {{"text", "apple"}});
+  writer->delete_item({"a"}, "1");
+  execute(
+      "DELETE FROM clew_store_changes WHERE number < (SELECT max(number) FROM clew_store_changes)");
+  EXPECT_EQ(reader->search({"a"}, {.query = "apple"}).size(), 3U);
+}
+
+TEST_F(SqliteStoreTest, WithoutATimeToLiveNothingExpires) {
+  open()->put({"a"}, "k", {{"v", 1}}, {.ttl = std::chrono::milliseconds(1)});
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(open()->get({"a"}, "k"), std::nullopt);
+  SqliteStoreOptions forever = quick();
+  forever.ttl.reset();
+  auto store = open(forever);
+  EXPECT_TRUE(store->get({"a"}, "k"));
+  EXPECT_THROW(store->put({"a"}, "k", {{"v", 1}}, {.ttl = std::chrono::minutes(1)}),
+               BadArgumentError);
+  EXPECT_EQ(store->sweep_ttl(), 1U);
+  EXPECT_EQ(store->get({"a"}, "k"), std::nullopt);
+}
+
+TEST_F(SqliteStoreTest, AnExpiredItemTakesNoPlaceInASearch) {
+  auto store = open(quick({.index = word_index()}));
+  store->put({"a"}, "old", {{"text", "apple"}}, {.ttl = std::chrono::milliseconds(1)});
+  store->put({"a"}, "new", {{"text", "apple pie"}});
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(keys(store->search({"a"}, {.query = "apple", .limit = 1})), "new");
+}
+
+TEST_F(SqliteStoreTest, ItemsWithoutVectorsAreEmbeddedOnRequest) {
+  auto plain = open();
+  plain->put({"a"}, "1", {{"text", "apple"}});
+  plain->put({"a"}, "2", {{"text", "pear"}}, {.index = std::vector<std::string>{}});
+  auto store = open(quick({.index = word_index()}));
+  store->put({"a"}, "3", {{"text", "plum"}});
+  EXPECT_EQ(store->missing_vectors(), 1U);
+  EXPECT_EQ(store->search({"a"}, {.query = "apple"})[0].key, "3");
+
+  std::vector<std::size_t> progress;
+  const auto note = [&](std::size_t done, std::size_t total) { progress = {done, total}; };
+  EXPECT_EQ(store->reindex({.progress = note}), 2U);
+  EXPECT_EQ(progress, (std::vector<std::size_t>{3, 3}));
+  EXPECT_EQ(store->missing_vectors(), 0U);
+  const auto found = store->search({"a"}, {.query = "apple"});
+  EXPECT_EQ(keys(found), "132");
+  EXPECT_EQ(found[2].score, std::nullopt);
+}
+
+TEST_F(SqliteStoreTest, VectorsOfAnotherModelDoNotCount) {
+  open(quick({.index = word_index()}))->put({"a"}, "1", {{"text", "apple"}});
+  IndexOptions other{.embed = make_embedder([](std::span<const std::string> texts) {
+                       return std::vector<Embedder::Vector>(texts.size(), {1, 0, 0});
+                     }),
+                     .dims = 3};
+  auto store = open(quick({.index = other}));
+  EXPECT_EQ(store->missing_vectors(), 1U);
+  EXPECT_EQ(store->search({"a"}, {.query = "x"})[0].score, std::nullopt);
+  store->reindex();
+  EXPECT_EQ(store->missing_vectors(), 0U);
+  EXPECT_NEAR(*store->search({"a"}, {.query = "x"})[0].score, 1, 1e-6);
+}
+
+TEST_F(SqliteStoreTest, OpensFilesOfTheFirstVersions) {
+  execute(
+      "CREATE TABLE store_migrations (v INTEGER PRIMARY KEY);"
+      "INSERT INTO store_migrations VALUES (0), (1);"
+      "CREATE TABLE store (prefix text NOT NULL, key text NOT NULL, value text NOT NULL, "
+      "created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP DEFAULT "
+      "CURRENT_TIMESTAMP, PRIMARY KEY (prefix, key));"
+      "CREATE INDEX store_prefix_idx ON store (prefix);"
+      "INSERT INTO store (prefix, key, value) VALUES ('a.b', 'k', '{\"v\":1}');");
+  auto store = open();
+  EXPECT_EQ(store->get({"a", "b"}, "k")->value, (Value{{"v", 1}}));
+  store->put({"a", "b"}, "k", {{"v", 2}}, {.ttl = std::chrono::minutes(1)});
+  EXPECT_EQ(store->get({"a", "b"}, "k")->value, (Value{{"v", 2}}));
+}
+
+TEST_F(SqliteStoreTest, AFileThatIsNoneIsRefused) {
+  {
+    std::ofstream out(file());
+    out << std::string(5000, 'x');
+  }
+  try {
+    open();
+    FAIL() << "opened a file that is no database";
+  } catch (const StorageError& error) {
+    EXPECT_NE(std::string(error.what()).find("not a database"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(SqliteStoreTest, RemovedItemsGiveTheirSpaceBack) {
+  auto store = open();
+  std::vector<StoreOp> ops;
+  for (int i = 0; i < 200; ++i) {
+    ops.emplace_back(PutOp{{"b"}, std::to_string(i), {{"text", std::string(10'000, 'x')}}});
+  }
+  store->batch(ops);
+  store->vacuum();
+  const auto large = std::filesystem::file_size(file());
+  for (StoreOp& op : ops) std::get<PutOp>(op).value = nullptr;
+  store->batch(ops);
+  store->vacuum();
+  EXPECT_LT(std::filesystem::file_size(file()), large / 10);
+}
+
+}  // namespace
+}  // namespace clew
