@@ -6,7 +6,19 @@
 
 namespace clew::store {
 
-Item Entry::item() const { return {value, key, *bucket->namespace_, time, time}; }
+Item Entry::item() const { return {value, *key, *bucket->namespace_, time, time}; }
+
+void Bucket::append(Entry& entry) {
+  entry.bucket = this;
+  entry.previous = last;
+  (last ? last->next : first) = &entry;
+  last = &entry;
+}
+
+void Bucket::unlink(Entry& entry) {
+  (entry.previous ? entry.previous->next : first) = entry.next;
+  (entry.next ? entry.next->previous : last) = entry.previous;
+}
 
 std::vector<Bucket*> Items::buckets_below(const StoreNamespace& prefix) {
   std::vector<Bucket*> below;
@@ -23,18 +35,17 @@ Entry* Items::find(const StoreNamespace& ns, std::string_view key) {
   if (place == by_namespace_.end()) return nullptr;
   Bucket& bucket = (*place)->second;
   const auto entry = bucket.by_key.find(key);
-  return entry == bucket.by_key.end() ? nullptr : &*entry->second;
+  return entry == bucket.by_key.end() ? nullptr : &entry->second;
 }
 
 Entry& Items::find_or_make(const StoreNamespace& ns, std::string_view key) {
   Bucket& bucket = find_or_make_bucket(ns);
   const auto found = bucket.by_key.find(key);
-  if (found != bucket.by_key.end()) return *found->second;
-  Entry& entry = bucket.entries.emplace_back();
-  entry.key = key;
-  entry.bucket = &bucket;
+  if (found != bucket.by_key.end()) return found->second;
+  auto& [stored_key, entry] = *bucket.by_key.try_emplace(std::string(key)).first;
+  entry.key = &stored_key;
   entry.id = ++entries_made_;
-  bucket.by_key.emplace(entry.key, std::prev(bucket.entries.end()));
+  bucket.append(entry);
   ++size_;
   return entry;
 }
@@ -52,12 +63,10 @@ Bucket& Items::find_or_make_bucket(const StoreNamespace& ns) {
 void Items::erase(Entry& entry) {
   set_ttl(entry, kNoTtl, {});
   Bucket& bucket = *entry.bucket;
-  const auto place = bucket.by_key.find(entry.key);
-  const auto erased = place->second;
-  bucket.by_key.erase(place);
-  bucket.entries.erase(erased);
+  bucket.unlink(entry);
+  bucket.by_key.erase(bucket.by_key.find(*entry.key));
   --size_;
-  if (!bucket.entries.empty()) return;
+  if (!bucket.by_key.empty()) return;
   const auto emptied = buckets_.find(*bucket.namespace_);
   by_namespace_.erase(emptied);
   buckets_.erase(emptied);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,13 +20,16 @@ namespace clew::store {
 
 struct Bucket;
 
+// An item but for its key, which stands before it in the map of its bucket.
 // Small, for there are many, and what get() needs comes first.
 struct Entry {
-  std::string key;
   Value value;
   Item::Time time;  // of the last put
   Bucket* bucket = nullptr;
-  ItemId id = 0;              // ascending in the order in which items were first stored
+  const std::string* key = nullptr;
+  Entry* next = nullptr;  // in the order in which items were first stored
+  Entry* previous = nullptr;
+  ItemId id = 0;              // ascending in that order
   std::uint64_t version = 0;  // another one after every put
   // PutOptions::index; null: those of the store.
   std::unique_ptr<const std::vector<std::string>> index;
@@ -38,17 +40,22 @@ struct Entry {
 };
 
 struct TextHash {
+  using is_transparent = void;
   std::size_t operator()(std::string_view text) const {
     return std::hash<std::string_view>()(text);
   }
 };
 
-// The items of one namespace, in the order in which they were first stored.
+// The items of one namespace.
 struct Bucket {
   const StoreNamespace* namespace_ = nullptr;
   std::int64_t ordinal = 0;
-  std::list<Entry> entries;
-  std::unordered_map<std::string_view, std::list<Entry>::iterator, TextHash> by_key;
+  Entry* first = nullptr;
+  Entry* last = nullptr;
+  std::unordered_map<std::string, Entry, TextHash, std::equal_to<>> by_key;
+
+  void append(Entry& entry);
+  void unlink(Entry& entry);
 };
 
 class Items {

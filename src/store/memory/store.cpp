@@ -179,7 +179,8 @@ struct InMemoryStore::Data {
     if (page.is_full()) return;
     for (Bucket* bucket : items.buckets_below(op.prefix)) {
       if (page.is_passed(*bucket)) continue;
-      for (Entry& entry : bucket->entries) {
+      for (Entry* next = bucket->first; next; next = next->next) {
+        Entry& entry = *next;
         const SearchCursor place = place_of(*bucket, entry);
         if (page.is_passed(place) || !accept(entry)) continue;
         if (!store::matches(entry.value, op.options.filter) || !page.take()) continue;
@@ -198,9 +199,9 @@ struct InMemoryStore::Data {
     if (!is_filtered && buckets.size() == items.buckets().size()) return std::nullopt;
     store::Candidates candidates;
     for (const Bucket* bucket : buckets) {
-      for (const Entry& entry : bucket->entries) {
-        if (!is_filtered || store::matches(entry.value, filter)) {
-          candidates.push_back(entry.id);
+      for (const Entry* entry = bucket->first; entry; entry = entry->next) {
+        if (!is_filtered || store::matches(entry->value, filter)) {
+          candidates.push_back(entry->id);
         }
       }
     }
@@ -246,9 +247,9 @@ struct InMemoryStore::Data {
   const store::WordIndex& word_index() {
     if (has_words) return words;
     for (Bucket* bucket : items.buckets_below({})) {
-      for (Entry& entry : bucket->entries) {
-        by_id[entry.id] = &entry;
-        put_words(entry);
+      for (Entry* entry = bucket->first; entry; entry = entry->next) {
+        by_id[entry->id] = entry;
+        put_words(*entry);
       }
     }
     has_words = true;
