@@ -14,6 +14,7 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/clewConfig.cmake.in"
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/clewConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/clewConfig.cmake" "${PROJECT_BINARY_DIR}/clewConfigVersion.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/ClewPlugins.cmake"
         DESTINATION "${package_dir}")
 
 set(pkgconfig_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

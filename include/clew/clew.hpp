@@ -1,5 +1,5 @@
 // All of clew::core in one include. nlohmann.hpp stays apart: it needs a
-// library that core does not.
+// library that core does not; and plugin.hpp: it makes a library a plugin.
 #pragma once
 
 #include <clew/add_messages.hpp>
@@ -21,6 +21,7 @@
 #include <clew/fields.hpp>
 #include <clew/functional.hpp>
 #include <clew/graph.hpp>
+#include <clew/graph_factory.hpp>
 #include <clew/ids.hpp>
 #include <clew/json.hpp>
 #include <clew/memory_saver.hpp>
@@ -29,6 +30,7 @@
 #include <clew/python_types.hpp>
 #include <clew/reducers.hpp>
 #include <clew/runtime.hpp>
+#include <clew/schema.hpp>
 #include <clew/serde.hpp>
 #include <clew/snapshot.hpp>
 #include <clew/state.hpp>

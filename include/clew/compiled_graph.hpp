@@ -99,6 +99,16 @@ class CompiledGraph {
   // far as `xray` goes: get_graph(), get_graph(true), get_graph(2).
   DrawableGraph get_graph(Xray xray = {}) const;
 
+  // JSON Schemas (schema.hpp): of what invoke() takes and returns, of all
+  // channels, and of Config::context; the last is null if the graph has no
+  // context schema. get_config_jsonschema() is the same under its older name,
+  // except that it is an empty object then.
+  Value get_input_jsonschema() const;
+  Value get_output_jsonschema() const;
+  Value get_state_jsonschema() const;
+  Value get_context_jsonschema() const;
+  Value get_config_jsonschema() const;
+
   // Forgets cached results of these nodes, or of all.
   void clear_cache(std::span<const std::string> nodes = {}) const;
 

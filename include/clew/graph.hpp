@@ -152,6 +152,15 @@ class GraphBuilder {
   std::vector<std::string> schema;
   std::vector<std::string> input;   // empty: schema
   std::vector<std::string> output;  // empty: schema
+
+  // For JSON Schemas: what channels hold, and the names of the types they are
+  // from. Empty: made up from the first values, and from the graph's name.
+  std::map<std::string, Value> json_schemas;
+  std::string schema_title;
+  std::string input_title;   // empty: schema_title
+  std::string output_title;  // empty: schema_title
+  Value context_schema;      // null: there is none
+
   std::vector<Node> nodes;
   std::vector<Edge> edges;
   std::vector<Branch> branches;
@@ -306,6 +315,17 @@ std::vector<std::string> field_list() {
   return names;
 }
 
+// The name of a struct, as schemas show it. What is no state has none; the one
+// error about it comes from schema_of.
+template <class T>
+std::string type_title() {
+  if constexpr (HasSchema<T>) {
+    return std::string(unqualified(clew_struct(TypeTag<T>{}).name));
+  } else {
+    return {};
+  }
+}
+
 }  // namespace detail
 
 template <class State = Value>
@@ -316,6 +336,7 @@ class StateGraph {
     requires(!std::same_as<State, Value>)
   {
     use_fields<State>(true);
+    builder_.schema_title = detail::type_title<State>();
   }
 
   // The channels, by name, in order.
@@ -333,12 +354,22 @@ class StateGraph {
   StateGraph& input_schema() {
     use_fields<Input>(false);
     builder_.input = detail::field_list<Input>();
+    builder_.input_title = detail::type_title<Input>();
     return *this;
   }
   template <class Output>
   StateGraph& output_schema() {
     use_fields<Output>(false);
     builder_.output = detail::field_list<Output>();
+    builder_.output_title = detail::type_title<Output>();
+    return *this;
+  }
+
+  // What Config::context holds, for those who ask for the graph's schemas. Nodes
+  // read it with runtime.context<Context>().
+  template <detail::HasFields Context>
+  StateGraph& context_schema() {
+    builder_.context_schema = json_schema<Context>();
     return *this;
   }
 
@@ -437,6 +468,7 @@ class StateGraph {
   void use_fields(bool is_state) {
     for (const Field& field : schema_of<T>()) {
       builder_.add_channel(field.name, detail::channel_of(field));
+      builder_.json_schemas.try_emplace(field.name, field.json_schema);
       if (is_state) builder_.schema.push_back(field.name);
     }
   }

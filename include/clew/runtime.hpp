@@ -54,6 +54,12 @@ class Runtime {
   const Config& config() const;
   // Config::context of the run.
   const Value& context() const;
+  // The same as a struct, default constructed if the run has none.
+  //   const auto [tone, times] = runtime.context<Voice>();
+  template <class Context>
+  Context context() const {
+    return context().is_null() ? Context{} : context().template get<Context>();
+  }
   // Memory shared by all threads, or nullptr if the graph was compiled without.
   Store* store() const;
 
@@ -65,6 +71,11 @@ class Runtime {
 
   // Emits an event of mode `custom`.
   void stream_writer(Value chunk);
+
+  // Emits an event of mode `messages`: a message, or a chunk of one as a model
+  // makes it. `metadata` is added to what every such event says. A message with
+  // the id of one that was streamed is not told again when the node returns it.
+  void stream_message(const Value& message, const Value& metadata = {});
 
   // entrypoint: what the previous run of the thread returned or saved, or null.
   const Value& previous() const;
@@ -78,7 +89,8 @@ class Runtime {
   // Stops when the run is cancelled or the attempt's timeout passed. Long nodes look at it.
   std::stop_token stop_token() const;
 
-  // co_await runtime.sleep(5ms): lets other tasks use the thread.
+  // co_await runtime.sleep(5ms): lets other tasks use the thread. Ends early
+  // when stop_token() stops, with Cancelled or NodeTimeout.
   Task<void> sleep(std::chrono::nanoseconds duration) const;
 
   pregel::TaskRun& run() const { return *run_; }

@@ -29,6 +29,7 @@
 
 #include <clew/fields.hpp>
 #include <clew/reducers.hpp>
+#include <clew/schema.hpp>
 #include <clew/value.hpp>
 
 namespace clew {
@@ -40,6 +41,8 @@ struct Field {
   Reducer reducer;
   // What a default constructed state has there.
   Value default_value;
+  // Its JSON Schema.
+  Value json_schema = object();
 };
 
 namespace detail {
@@ -53,7 +56,8 @@ template <class Struct, class Member, class Class>
 Field make_field(std::string_view name, Member Class::* member, const Struct& defaults,
                  Reducer reducer = {}) {
   try {
-    return {std::string(name), std::move(reducer), write(defaults.*member)};
+    const Value schema = reduced_schema(json_schema<Member>(), reducer);
+    return {std::string(name), std::move(reducer), write(defaults.*member), schema};
   } catch (ValueError& error) {
     error.prepend(path_step(name));
     throw;

@@ -8,7 +8,7 @@
 // values        the state after a step
 // updates       {node: what it wrote}, as each task finishes; {"__interrupt__": [...]}
 // custom        what nodes gave to Runtime::stream_writer
-// messages      [message, metadata] for each message that a node wrote
+// messages      [message, metadata] for each message that a node wrote or streamed
 // tasks         a task starts or has a result
 // checkpoints   a checkpoint as it is made
 // debug         tasks and checkpoints, with step and time

@@ -55,6 +55,9 @@ class Uuid {
 // The version 5 UUID of `name` within `name_space`.
 Uuid uuid5(const Uuid& name_space, std::string_view name);
 
+// A random UUID, of version 4. For ids, not for secrets.
+Uuid uuid4();
+
 // Unix time in nanoseconds as a UUID counts time: 100 ns ticks since the
 // Gregorian calendar began in 1582.
 constexpr std::uint64_t uuid_ticks(std::int64_t unix_ns) noexcept {

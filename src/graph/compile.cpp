@@ -38,6 +38,12 @@ class Compiler {
       : builder_(builder), graph_(std::make_shared<Graph>()) {
     graph_->name = options.name;
     graph_->options = std::move(options);
+    const auto title_or_state = [&](const std::string& title) {
+      return title.empty() ? builder.schema_title : title;
+    };
+    graph_->input_title = title_or_state(builder.input_title);
+    graph_->output_title = title_or_state(builder.output_title);
+    graph_->context_schema = builder.context_schema;
   }
 
   std::shared_ptr<const Graph> run() {
@@ -138,7 +144,13 @@ class Compiler {
   }
 
   void add_channels() {
-    for (const auto& [name, channel] : builder_.channels) add_channel(name, channel);
+    for (const auto& [name, channel] : builder_.channels) {
+      const Index index = add_channel(name, channel);
+      const auto typed = builder_.json_schemas.find(name);
+      graph_->channels[index].json_schema = typed == builder_.json_schemas.end()
+                                                ? detail::value_schema(channel->initial().value)
+                                                : typed->second;
+    }
     graph_->state_channels = graph_->channels.size();
     graph_->start_channel = add_channel(START, ephemeral());
     graph_->tasks_channel = add_channel(std::string(pregel::kTasks), topic());

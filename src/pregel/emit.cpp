@@ -267,6 +267,25 @@ void visit_state_messages(const Value& state, const Visit& visit) {
 
 }  // namespace
 
+Value Loop::message_metadata(TaskRun& task) const {
+  return task_metadata(task).merge(object({{"langgraph_node", task.name},
+                                           {"langgraph_step", step_},
+                                           {"langgraph_triggers", task.triggers()},
+                                           {"langgraph_path", task.path()},
+                                           {"langgraph_checkpoint_ns", task.checkpoint_ns()}}));
+}
+
+// A message that a node streams, whole or in chunks of one id.
+void Loop::emit_message(TaskRun& task, const Value& message, const Value& metadata) {
+  const std::optional<std::string_view> id = message_id(message);
+  if (!wants(StreamMode::messages)) return;
+  const std::lock_guard lock(scope_.sink->mutex);
+  if (id) scope_.sink->seen_messages.emplace(*id);
+  scope_.sink->emit({StreamMode::messages, split_namespace(scope_.config.checkpoint_ns),
+                     list({message, metadata.is_object() ? message_metadata(task).merge(metadata)
+                                                         : message_metadata(task)})});
+}
+
 // Messages that a node returned and that were not in its input.
 void Loop::emit_messages(TaskRun& task, const Value& result) {
   if (!wants(StreamMode::messages) || task.is_hidden()) return;
@@ -281,13 +300,7 @@ void Loop::emit_messages(TaskRun& task, const Value& result) {
   const auto emit_message = [&](const Value& message) {
     const auto id = message_id(message);
     if (id && !seen.emplace(*id).second) return;
-    Value metadata =
-        task_metadata(task).merge(object({{"langgraph_node", task.name},
-                                          {"langgraph_step", step_},
-                                          {"langgraph_triggers", task.triggers()},
-                                          {"langgraph_path", task.path()},
-                                          {"langgraph_checkpoint_ns", task.checkpoint_ns()}}));
-    scope_.sink->emit({StreamMode::messages, ns, list({message, metadata})});
+    scope_.sink->emit({StreamMode::messages, ns, list({message, message_metadata(task)})});
   };
   const auto visit_result = [&](const Value& part) {
     visit_state_messages(is_command(part) ? part.get<Command>().update : part, emit_message);

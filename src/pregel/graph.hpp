@@ -40,6 +40,7 @@ struct ChannelInfo {
   std::string name;
   Value key;  // the name as a Value
   ChannelPtr channel;
+  Value json_schema;  // of what it holds
   const ManagedValue* managed = nullptr;
   const StoredAsHistory* history = nullptr;
   const SnapshotChannel* snapshots = nullptr;
@@ -107,6 +108,11 @@ class Graph {
   Index tasks_channel = kUnknown;
   Index output = 0;  // selections
   Index stream = 0;
+
+  // The names of the types that input and output are; empty if they have none.
+  std::string input_title;
+  std::string output_title;
+  Value context_schema;  // null if there is none
 
   // Found once so that a step need not look at every channel.
   std::vector<Index> transient_channels;

@@ -91,6 +91,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   // The plain answer given to the run, once.
   std::optional<Value> take_null_resume();
   void emit_custom(TaskRun& task, Value chunk);
+  void emit_message(TaskRun& task, const Value& message, const Value& metadata);
+  void check_cancelled() const;
   // What a graph that this task runs gets.
   Scope scope_for(TaskRun& task, const Graph& child);
   std::shared_ptr<Call> call(TaskRun& caller, std::shared_ptr<const TaskFunction::Spec> spec,
@@ -190,7 +192,6 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void end_step();
   const std::vector<Index>& apply_tasks();
   const std::vector<Index>& apply_writes();
-  void check_cancelled() const;
 
   // save.cpp
   void put_writes(TaskRun& task, std::span<const Write> writes, bool cached = false);
@@ -232,6 +233,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void emit_messages(TaskRun& task, const Value& result);
   void output_writes(TaskRun& task, std::span<const Write> writes, bool cached);
   Value task_metadata(TaskRun& task) const;
+  Value message_metadata(TaskRun& task) const;
   Value config_of(const std::string& id) const;
   Value checkpoint_task(TaskRun& task, const std::vector<PendingWrite>& pending);
   Value read_output_now() const;

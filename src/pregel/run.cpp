@@ -8,6 +8,7 @@
 #include "pregel/call.hpp"
 #include "pregel/errors.hpp"
 #include "pregel/loop.hpp"
+#include "pregel/pause.hpp"
 #include "pregel/state_access.hpp"
 #include "pregel/task_status.hpp"
 
@@ -61,9 +62,7 @@ class TimeLimit {
   }
 
   void check() const {
-    if (!limit_ || Clock::now() - begin_ < *limit_) return;
-    throw NodeTimeout("node '" + task_.name + "' took longer than " +
-                      std::to_string(limit_->count()) + " ms");
+    if (limit_ && Clock::now() - begin_ >= *limit_) task_.throw_timeout();
   }
 
  private:
@@ -277,8 +276,9 @@ Task<void> Loop::execute_coroutine(TaskRun& task) {
     }
     const auto delay = after_attempt(task, error);
     if (!delay) break;
-    Task<void> pause = task.runtime.sleep(*delay);
-    co_await std::move(pause);
+    // A stop ends the pause, and then the next attempt before it begins.
+    Task<void> until_retry = pause(executor_, *delay, scope_.config.stop);
+    co_await std::move(until_retry);
   }
   finish_task(task, task.error);
 }

@@ -3,6 +3,7 @@
 #include <clew/store.hpp>
 
 #include "pregel/loop.hpp"
+#include "pregel/pause.hpp"
 
 namespace clew {
 
@@ -13,6 +14,9 @@ const Value& Runtime::context() const { return run_->loop.scope().config.context
 Store* Runtime::store() const { return run_->loop.scope().store.get(); }
 Value Runtime::interrupt(Value question) { return run_->interrupt(std::move(question)); }
 void Runtime::stream_writer(Value chunk) { run_->loop.emit_custom(*run_, std::move(chunk)); }
+void Runtime::stream_message(const Value& message, const Value& metadata) {
+  run_->loop.emit_message(*run_, message, metadata);
+}
 const Value& Runtime::previous() const { return run_->loop.previous(); }
 const ExecutionInfo& Runtime::execution_info() const { return run_->execution_info(); }
 
@@ -28,17 +32,9 @@ std::stop_token Runtime::stop_token() const {
 }
 
 Task<void> Runtime::sleep(std::chrono::nanoseconds duration) const {
-  struct Awaiter {
-    Executor& executor;
-    std::chrono::nanoseconds duration;
-    bool await_ready() const noexcept { return duration.count() <= 0; }
-    void await_suspend(std::coroutine_handle<> awaiter) const {
-      executor.post_after(duration, [awaiter] { awaiter.resume(); });
-    }
-    void await_resume() const noexcept {}
-  };
-  Awaiter awaiter{run_->loop.executor(), duration};
-  co_await awaiter;
+  Task<void> pause = pregel::pause(run_->loop.executor(), duration, stop_token());
+  co_await std::move(pause);
+  run_->check_stopped();
 }
 
 }  // namespace clew

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <clew/errors.hpp>
+
 #include "pregel/loop.hpp"
 
 namespace clew::pregel {
@@ -89,6 +91,16 @@ Value TaskRun::triggers() const {
 
 TaskWrites TaskRun::as_writes() {
   return {node, node ? Value() : Value(name), writes, kind == TaskKind::pull, true};
+}
+
+void TaskRun::check_stopped() const {
+  loop.check_cancelled();
+  if (attempt_stop && attempt_stop->stop_requested()) throw_timeout();
+}
+
+void TaskRun::throw_timeout() const {
+  throw NodeTimeout("node '" + name + "' took longer than " +
+                    std::to_string(timeout()->run_timeout->count()) + " ms");
 }
 
 Value TaskRun::interrupt(Value question) {

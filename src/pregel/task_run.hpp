@@ -98,6 +98,10 @@ class TaskRun {
   Value triggers() const;
   TaskWrites as_writes();
 
+  // Throws Cancelled if the run was stopped, NodeTimeout if the attempt was.
+  void check_stopped() const;
+  [[noreturn]] void throw_timeout() const;
+
   // Runtime::interrupt.
   Value interrupt(Value question);
 

@@ -1,24 +1,14 @@
 #include "value/message_ids.hpp"
 
-#include <cstring>
-
 #include <clew/extension.hpp>
 #include <clew/messages.hpp>
 #include <clew/uuid.hpp>
 
 #include "value/object.hpp"
-#include "value/random.hpp"
 
 namespace clew::internal {
 
-std::string new_message_id() {
-  Uuid::Bytes bytes;
-  const std::uint64_t halves[] = {random_bits(), random_bits()};
-  std::memcpy(bytes.data(), halves, bytes.size());
-  bytes[6] = static_cast<std::uint8_t>((bytes[6] & 0x0F) | 0x40);  // version 4
-  bytes[8] = static_cast<std::uint8_t>((bytes[8] & 0x3F) | 0x80);
-  return Uuid(bytes).to_string();
-}
+std::string new_message_id() { return uuid4().to_string(); }
 
 const Value& id_of(const Value& message) { return message.as_extension().payload["id"]; }
 

@@ -1,9 +1,11 @@
 #include <clew/uuid.hpp>
 
 #include <array>
+#include <cstring>
 
 #include <clew/error.hpp>
 
+#include "value/random.hpp"
 #include "value/sha1.hpp"
 
 namespace clew {
@@ -81,6 +83,15 @@ std::string Uuid::hex() const {
   char* next = text;
   for (std::uint8_t byte : bytes_) next = write_hex(byte, next);
   return std::string(text, sizeof text);
+}
+
+Uuid uuid4() {
+  Uuid::Bytes bytes;
+  const std::uint64_t halves[] = {internal::random_bits(), internal::random_bits()};
+  std::memcpy(bytes.data(), halves, bytes.size());
+  bytes[6] = static_cast<std::uint8_t>((bytes[6] & 0x0F) | 0x40);
+  bytes[8] = static_cast<std::uint8_t>((bytes[8] & 0x3F) | 0x80);
+  return Uuid(bytes);
 }
 
 Uuid uuid5(const Uuid& name_space, std::string_view name) {
