@@ -3,11 +3,15 @@
 # "a|b" is content with either; if neither is there, the first is installed.
 declare -A packages=(
   [build]="g++ cmake ninja-build pkg-config ccache libsimdjson-dev libfmt-dev libssl-dev libxxhash-dev libsqlite3-dev
-           libcurl4-openssl-dev|libcurl4-gnutls-dev libhnswlib-dev libgtest-dev libgmock-dev nlohmann-json3-dev
-           libbenchmark-dev"
+           libcurl4-openssl-dev|libcurl4-gnutls-dev libhnswlib-dev libboost-dev libgtest-dev libgmock-dev
+           nlohmann-json3-dev libbenchmark-dev"
   [format]="clang-format-19"
   [lint]="clang-19 clang-tidy-19 libclang-rt-19-dev lld-19"
   [python]="python3 python3-venv"
+  [javascript]="nodejs npm"
+  [server-bench]="wrk"
+  [javascript]="nodejs npm"
+  [server-bench]="wrk"
 )
 
 # ensure_packages GROUP...

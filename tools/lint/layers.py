@@ -29,15 +29,15 @@ USES = {
 # Folder of src/ -> the public headers that declare what it implements.
 PUBLIC_HEADERS = {
     "value": ["add_messages", "canonical", "containers", "convert", "error", "errors", "extension",
-              "fields", "json", "messages", "msgpack", "nlohmann", "python_types", "reducers", "state",
-              "task", "time", "types", "uuid", "value"],
+              "fields", "json", "messages", "msgpack", "nlohmann", "python_types", "reducers", "schema",
+              "state", "task", "time", "types", "uuid", "value"],
     "serde": ["cipher", "dialect", "encrypted", "serde"],
     "checkpoint": ["checkpointer", "ids", "memory_saver", "sqlite_saver",
                    "thread_care"],
     "channels": ["channels"],
     "store": ["embeddings", "sqlite_store", "store", "store_index"],
-    "pregel": ["cache", "compiled_graph", "config", "drawing", "functional", "graph", "runtime",
-               "snapshot", "stream"],
+    "pregel": ["cache", "compiled_graph", "config", "drawing", "functional", "graph",
+               "graph_factory", "plugin", "runtime", "snapshot", "stream"],
 }
 UMBRELLA = "clew"  # <clew/clew.hpp> includes all of core and is included by no part of it.
 

@@ -1,7 +1,9 @@
 #include "checkpoint/sqlite/database.hpp"
 
 #include <chrono>
+#include <filesystem>
 #include <thread>
+#include <unordered_map>
 
 #include <clew/errors.hpp>
 
@@ -40,10 +42,28 @@ void use_wal(Connection& connection, std::chrono::milliseconds busy_timeout) {
   connection.execute(std::string(kSql));
 }
 
+// The one for a file, however its path is spelt, as long as somebody has it open.
+std::shared_ptr<std::mutex> file_mutex(const std::string& path) {
+  static std::mutex mutex;
+  static auto* const files = new std::unordered_map<std::string, std::weak_ptr<std::mutex>>();
+  if (keeps_in_memory(path)) return std::make_shared<std::mutex>();
+  std::error_code ignored;
+  const std::string name = std::filesystem::weakly_canonical(path, ignored).string();
+  const std::lock_guard lock(mutex);
+  std::erase_if(*files, [](const auto& file) { return file.second.expired(); });
+  std::weak_ptr<std::mutex>& known = (*files)[name];
+  std::shared_ptr<std::mutex> found = known.lock();
+  if (!found) known = found = std::make_shared<std::mutex>();
+  return found;
+}
+
 }  // namespace
 
 Database::Database(std::string path, const SqliteOptions& options)
-    : path_(std::move(path)), options_(options), is_in_memory_(keeps_in_memory(path_)) {
+    : path_(std::move(path)),
+      options_(options),
+      is_in_memory_(keeps_in_memory(path_)),
+      file_mutex_(file_mutex(path_)) {
   writer_ = connect();
 }
 
@@ -65,9 +85,8 @@ void Database::write(const Change& change) {
   queue_.push_back(&request);
   request.woken.wait(lock, [&] { return request.is_done || queue_.front() == &request; });
   if (!request.is_done) {
-    const std::vector<Request*> group(queue_.begin(), queue_.end());
     lock.unlock();
-    commit(group);
+    const std::vector<Request*> group = commit_queued();
     lock.lock();
     queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(group.size()));
     for (Request* other : group) {
@@ -80,8 +99,17 @@ void Database::write(const Change& change) {
   if (request.error) std::rethrow_exception(request.error);
 }
 
+// Those that came while others wrote to the file are part of it.
+std::vector<Database::Request*> Database::commit_queued() {
+  const std::scoped_lock turn(writer_mutex_, *file_mutex_);
+  std::unique_lock lock(queue_mutex_);
+  std::vector<Request*> group(queue_.begin(), queue_.end());
+  lock.unlock();
+  commit(group);
+  return group;
+}
+
 void Database::commit(const std::vector<Request*>& group) {
-  const std::lock_guard lock(writer_mutex_);
   try {
     writer_->run("BEGIN IMMEDIATE");
     for (Request* request : group) apply(*request, group.size() == 1);
@@ -120,7 +148,7 @@ void Database::apply(Request& request, bool is_alone) {
 }
 
 void Database::maintain(const Change& work) {
-  const std::lock_guard lock(writer_mutex_);
+  const std::scoped_lock lock(writer_mutex_, *file_mutex_);
   work(*writer_);
 }
 

@@ -69,6 +69,7 @@ class Database {
   std::unique_ptr<Connection> connect() const;
   std::unique_ptr<Connection> idle_reader();
   std::unique_ptr<Connection> new_reader();
+  std::vector<Request*> commit_queued();
   void commit(const std::vector<Request*>& group);
   void roll_back() noexcept;
   void apply(Request& request, bool is_alone);
@@ -80,6 +81,9 @@ class Database {
   std::mutex queue_mutex_;
   std::deque<Request*> queue_;  // the first one is committing, or about to
 
+  // Held while any Database of this process writes to the file: SQLite lets one
+  // write at a time, and lets the others sleep and try again.
+  const std::shared_ptr<std::mutex> file_mutex_;
   std::mutex writer_mutex_;
   std::unique_ptr<Connection> writer_;
   std::atomic<std::uint64_t> commits_{0};

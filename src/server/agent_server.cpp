@@ -1,0 +1,36 @@
+#include "server/agent_server.hpp"
+
+namespace clew::server {
+
+AgentServer::AgentServer(ServerParts parts)
+    : parts_(std::move(parts)),
+      log(*parts_.repository),
+      queue(parts_, log),
+      assistants(parts_),
+      threads(parts_, log, queue),
+      runs(parts_, log, queue),
+      crons(parts_, runs),
+      store(parts_),
+      protocol(parts_, log, runs),
+      sweeper_(threads, parts_.options.sweep_interval) {}
+
+AgentServer::~AgentServer() {
+  sweeper_.stop();
+  crons.stop();
+}
+
+void AgentServer::start() {
+  parts_.repository->write([](Tables& tables) { tables.events().erase_orphans(); });
+  assistants.make_system_assistants();
+  queue.start();
+  crons.start();
+  sweeper_.start();
+}
+
+bool AgentServer::stop(std::chrono::milliseconds limit) {
+  sweeper_.stop();
+  crons.stop();
+  return queue.stop(limit);
+}
+
+}  // namespace clew::server

@@ -1,0 +1,270 @@
+#include "server/execution.hpp"
+
+#include <clew/errors.hpp>
+
+#include "server/runs.hpp"
+#include "server/shapes.hpp"
+
+namespace clew::server {
+
+Execution::Execution(RunQueue& queue, ServerParts& parts, EventLog& log, Run run)
+    : queue_(queue), parts_(parts), log_(log), run_(std::move(run)) {}
+
+bool Execution::is_temporary() const { return run_.kwargs["temporary"] == Value(true); }
+
+bool Execution::stop(Stop reason, const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    const bool is_stronger = reason == Stop::thread_gone;
+    if (reason_ && !is_stronger) return false;
+    reason_ = reason;
+    why_ = why;
+  }
+  // Elsewhere: whoever waits for the token may go on at once, and for long.
+  default_executor().post([self = shared_from_this()] { self->stop_.request_stop(); });
+  return true;
+}
+
+// Beginning ---------------------------------------------------------------------
+
+void Execution::start() {
+  default_executor().post([self = shared_from_this()] { self->begin(); });
+}
+
+void Execution::begin() {
+  started_at_ = parts_.now();
+  ++run_.attempt;
+  run_.status = "running";
+  run_.updated_at = started_at_;
+  const Value& graph_id = run_.kwargs["config"]["configurable"]["graph_id"];
+  events_.emplace(run_, graph_id.is_string() ? graph_id.get<std::string>() : "");
+  const auto mark_running = [run = run_](Tables& tables) {
+    if (tables.runs().get(run.thread_id, run.run_id)) tables.runs().put(run);
+  };
+  log_.append(run_.thread_id, run_.run_id, events_->begin(run_.attempt, run_.kwargs["input"]),
+              mark_running);
+  try {
+    prepare();
+  } catch (...) {
+    finish(std::current_exception());
+    return;
+  }
+  drive(shared_from_this());
+}
+
+void Execution::prepare() {
+  const Value& graph_id = run_.kwargs["config"]["configurable"]["graph_id"];
+  graph_ = parts_.graphs->find(graph_id.as_string());
+  if (!graph_) {
+    throw Error("graph '" + graph_id.get<std::string>() + "' is not offered by this server");
+  }
+  call_ = run_call(run_, *graph_);
+  call_.config.stop = stop_.get_token();
+  if (run_.attempt > 1) resume_attempt();
+}
+
+// A run that was cut off goes on from its last checkpoint, if it has made one,
+// instead of taking its input again.
+void Execution::resume_attempt() {
+  replayed_ = ReplayedEvents(parts_.repository->look([&](const Tables& tables) {
+    const auto before = tables.events().place_of(run_.run_id, 0);
+    std::vector<Event> events;
+    if (before) events = tables.events().read(run_.thread_id, *before, 100'000);
+    std::erase_if(events, [&](const Event& event) { return event.run_id != run_.run_id; });
+    return events;
+  }));
+  const StateSnapshot state = graph_->graph.get_state(Config{.thread_id = run_.thread_id});
+  const bool has_checkpoint =
+      state.metadata.is_object() && state.metadata["run_id"] == Value(run_.run_id);
+  // An answer that was taken leaves no question, and must not answer the next one.
+  const bool has_answered = run_.kwargs["command"]["resume"] != Value() &&
+                            state.interrupts.empty() && !state.metadata.is_null();
+  if (!has_checkpoint && !has_answered) return;
+  call_.input = nullptr;
+  call_.config.checkpoint_id.clear();
+  call_.config.checkpoint_ns.clear();
+  call_.config.checkpoint_map = {};
+}
+
+// Under way ---------------------------------------------------------------------
+
+detail::Detached Execution::drive(std::shared_ptr<Execution> self) {
+  std::exception_ptr error;
+  try {
+    Stream stream = graph_->graph.stream(call_.input, call_.config, events_->options());
+    while (true) {
+      std::optional<StreamEvent> event = co_await stream.async_next();
+      if (!event) break;
+      take(*event);
+    }
+  } catch (...) {
+    error = std::current_exception();
+  }
+  self->finish(error);
+}
+
+void Execution::take(const StreamEvent& event) { append(events_->take(event)); }
+
+void Execution::append(std::vector<NewEvent> events) {
+  events = replayed_.filter(std::move(events));
+  if (!events.empty()) log_.append(run_.thread_id, run_.run_id, std::move(events));
+}
+
+// The end -----------------------------------------------------------------------
+
+void Execution::finish(std::exception_ptr error) {
+  std::optional<Stop> reason;
+  std::string why;
+  {
+    const std::lock_guard lock(mutex_);
+    reason = reason_;
+    why = why_;
+  }
+  bool is_cancelled = false;
+  if (error) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const Cancelled&) {
+      is_cancelled = reason.has_value();
+    } catch (...) {
+    }
+  }
+  try {
+    if (reason == Stop::thread_gone) return leave();
+    if (reason == Stop::rollback) {
+      return roll_back(object({{"error", "UserRollback"}, {"message", why}}));
+    }
+    if (is_cancelled && reason == Stop::shutdown) return leave();
+    if (is_cancelled) {
+      return end("interrupted", {}, object({{"error", "UserInterrupt"}, {"message", why}}));
+    }
+    if (!error) return end("success", {}, {});
+    const Value failure = error_value(error);
+    end("error", failure, failure);
+  } catch (const std::exception&) {
+    // The data cannot be read: what is stored stays as it is for the next start.
+    leave();
+  }
+}
+
+ThreadFacts Execution::look() {
+  if (!graph_) return {};
+  return facts_of(graph_->graph.get_state(Config{.thread_id = run_.thread_id}));
+}
+
+// The last commit of a run: its status and what the thread shows of it.
+EventLog::Change Execution::final_change(std::string status, ThreadFacts facts, Value thread_error,
+                                         bool fails) const {
+  return [run_id = run_.run_id, thread_id = run_.thread_id, is_temporary = is_temporary(),
+          now = parts_.now(), status = std::move(status), facts = std::move(facts),
+          thread_error = std::move(thread_error), fails](Tables& tables) {
+    if (is_temporary) return tables.threads().erase(thread_id);
+    if (auto run = tables.runs().get(thread_id, run_id)) {
+      run->status = status;
+      run->updated_at = now;
+      if (status.empty()) {
+        tables.runs().erase(run_id);
+      } else {
+        tables.runs().put(*run);
+      }
+    }
+    auto thread = tables.threads().get(thread_id, {});
+    if (!thread) return;
+    const bool is_busy = !tables.runs().unfinished(thread_id).empty();
+    thread->status = is_busy ? "busy" : fails ? "error" : facts.has_next ? "interrupted" : "idle";
+    thread->values = facts.values;
+    thread->error = thread_error;
+    if (facts.has_checkpoint) {
+      thread->interrupts = facts.interrupts;
+    } else {
+      thread->interrupts.reset();
+    }
+    thread->updated_at = thread->state_updated_at = now;
+    if (thread->ttl) thread->expires_at = now + ttl_duration(*thread->ttl);
+    tables.threads().put(*thread);
+  };
+}
+
+void Execution::end(std::string status, const Value& error, const Value& thread_error) {
+  const ThreadFacts facts = look();
+  RunOutcome outcome{status, events_->result()};
+  if (!error.is_null()) outcome.result = object({{"__error__", error}});
+  log_.end_run(run_.thread_id, run_.run_id, events_->end(status, error),
+               final_change(status, facts, thread_error, !error.is_null()), outcome,
+               [self = shared_from_this(), status, values = facts.values, error] {
+                 default_executor().post([=] { self->after_end(status, values, error); });
+               });
+}
+
+void Execution::roll_back(const Value& thread_error) {
+  const std::string run_ids[] = {run_.run_id};
+  parts_.checkpointer->delete_for_runs(run_ids);
+  const ThreadFacts facts = look();
+  log_.end_run(run_.thread_id, run_.run_id, events_->end("interrupted", {}),
+               final_change("", facts, thread_error, false), RunOutcome{"interrupted", object()},
+               [self = shared_from_this()] {
+                 default_executor().post([=] {
+                   self->log_.erase_run(self->run_.thread_id, self->run_.run_id);
+                   self->after_end("interrupted", {}, {});
+                 });
+               });
+}
+
+void Execution::leave() {
+  log_.leave_run(run_.thread_id, run_.run_id);
+  bool is_gone = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_gone = reason_ == Stop::thread_gone;
+  }
+  try {
+    if (is_gone) parts_.checkpointer->delete_thread(run_.thread_id);
+  } catch (const StorageError&) {
+    // It stays until a thread of its id is made and removed again.
+  }
+  queue_.end(run_.thread_id, run_.run_id);
+}
+
+void Execution::after_end(const std::string& status, const Value& values, const Value& error) {
+  try {
+    if (is_temporary()) {
+      log_.erase_thread(run_.thread_id);
+      parts_.checkpointer->delete_thread(run_.thread_id);
+    }
+    send_webhook(status, values, error);
+  } catch (const std::exception&) {
+    // The run itself is over and stored.
+  }
+  queue_.end(run_.thread_id, run_.run_id);
+}
+
+namespace {
+
+void send_until_taken(const std::shared_ptr<WebhookSender>& sender, const std::string& url,
+                      const Value& body, int attempts_left) {
+  sender->send(url, body, [=](bool is_taken) {
+    if (is_taken || attempts_left <= 1) return;
+    default_executor().post_after(std::chrono::seconds(1),
+                                  [=] { send_until_taken(sender, url, body, attempts_left - 1); });
+  });
+}
+
+}  // namespace
+
+void Execution::send_webhook(const std::string& status, const Value& values, const Value& error) {
+  const Value& url = run_.kwargs["webhook"];
+  if (!url.is_string() || !parts_.webhooks) return;
+  Run shown = run_;
+  shown.status = status;
+  shown.updated_at = parts_.now();
+  Value body = to_value(shown)
+                   .set("run_started_at", time_text(started_at_))
+                   .set("run_ended_at", time_text(shown.updated_at))
+                   .set("webhook_sent_at", time_text(parts_.now()))
+                   .set("values", values);
+  if (!error.is_null()) body = body.set("error", error["message"]);
+  send_until_taken(parts_.webhooks, url.get<std::string>(), body,
+                   parts_.options.webhooks.max_attempts);
+}
+
+}  // namespace clew::server

@@ -1,0 +1,22 @@
+// Which pages of other origins may call the server, and what they may see.
+#pragma once
+
+#include <optional>
+
+#include "server/http_message.hpp"
+#include "server/http_server.hpp"
+
+namespace clew::server {
+
+// The answer to a browser that asks before it sends the real request; nothing
+// if `request` is no such question.
+std::optional<Response> preflight_response(const CorsOptions& options, const Request& request);
+
+// Adds what lets the page that sent `request` read the response.
+void add_cors_headers(const CorsOptions& options, const Request& request, Response& response);
+
+// Whether the page that `request` comes from may open a WebSocket: browsers do
+// not protect those, so the server must. Programs send no Origin and may.
+bool may_open_websocket(const std::optional<CorsOptions>& options, const Request& request);
+
+}  // namespace clew::server

@@ -1,0 +1,56 @@
+// The thread-scoped protocol: commands to a thread, and its history as numbered
+// events over all runs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/parts.hpp"
+#include "server/runs.hpp"
+
+namespace clew::server {
+
+// What a subscriber wants to see.
+struct ProtocolFilter {
+  std::vector<std::string> channels = {};
+  // Prefixes of namespaces. Empty: all.
+  std::vector<std::vector<std::string>> namespaces = {};
+  std::optional<std::size_t> depth = {};  // levels below the prefix
+  std::int64_t since = 0;
+
+  // Of {"channels", "namespaces", "depth", "since"}. Throws ServiceError 400.
+  static ProtocolFilter of(const Value& body);
+  bool matches(const Event& event) const;
+};
+
+class ProtocolService {
+ public:
+  ProtocolService(ServerParts& parts, EventLog& log, RunService& runs)
+      : parts_(parts), log_(log), runs_(runs) {}
+
+  // {"id", "method", "params"} -> {"type": "success" | "error", ...}. Subscriptions
+  // are the connection's own and answered there. May wait for a run that is
+  // about to settle. Throws ServiceError 400 for what is no command.
+  Value command(const Caller& caller, const std::string& thread_id, const Value& body);
+
+  // The thread need not exist.
+  std::unique_ptr<EventReader> stream(const Caller& caller, const std::string& thread_id,
+                                      const ProtocolFilter& filter);
+
+ private:
+  std::string checked_thread(const Caller& caller, const std::string& text);
+  Value settled_interrupts(const std::string& thread_id);
+  Value start_run(const Caller& caller, const std::string& thread_id, const Value& params);
+  Value respond(const Caller& caller, const std::string& thread_id, const Value& params);
+
+  ServerParts& parts_;
+  EventLog& log_;
+  RunService& runs_;
+};
+
+// {"type": "event", "event_id", "seq", "method", "params"} of a stored event.
+Value protocol_event(const Event& event);
+
+}  // namespace clew::server
