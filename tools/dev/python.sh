@@ -6,7 +6,7 @@ venv=build/venv
 python_venv() {
   local requirements=tests/interop/requirements.txt stamp=$venv/requirements.sha256 wanted python
   wanted=$(sha256sum "$requirements")
-  if [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && "$venv/bin/python" -c '' 2>/dev/null; then return; fi
+  if [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && is_usable "$venv/bin/python"; then return; fi
 
   ensure_python
   python=$(usable_python)
@@ -37,11 +37,15 @@ ensure_python() {
 usable_python() {
   local candidate
   for candidate in python3 /usr/bin/python3; do
-    if "$candidate" -c 'import ensurepip, sqlite3, sys
-sys.exit(sys.version_info < (3, 10) or not hasattr(sqlite3.Connection, "enable_load_extension"))' 2>/dev/null; then
+    if is_usable "$candidate"; then
       echo "$candidate"
       return
     fi
   done
   return 1
+}
+
+is_usable() {
+  "$1" -c 'import ensurepip, sqlite3, sys
+sys.exit(sys.version_info < (3, 10) or not hasattr(sqlite3.Connection, "enable_load_extension"))' 2>/dev/null
 }
