@@ -47,8 +47,8 @@ struct AccessRecord {
 // The query is left out: it may hold secrets.
 std::string access_log_line(const AccessRecord& record);
 
-// Called on a worker thread before the handler of every route that is not
-// public, and of every WebSocket; a response answers in the handler's place.
+// Called on a worker thread before the handler of every route, WebSockets
+// included, that is not public; a response answers in the handler's place.
 using Middleware = std::function<std::optional<Response>(Request&)>;
 
 struct HttpOptions {
