@@ -47,6 +47,8 @@ CELLS = [
     Cell("W4 --backend sqlite --channels 100", clew_repeat=3),
     Cell("W5 --backend sqlite", clew_repeat=3),
     Cell("W6 --backend sqlite --n 200", clew_repeat=1),
+    Cell("W8 --backend sqlite", clew_repeat=1, most_rounds=1),
+    Cell("W8 --backend sqlite --dims 384", clew_repeat=1, most_rounds=1),
     Cell("W9 --backend sqlite", clew_repeat=1),
     Cell("sequential --backend none --n 1"),
     Cell("sequential --backend none --size 3000 --n 1", most_rounds=1),

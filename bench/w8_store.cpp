@@ -1,6 +1,7 @@
 #include <charconv>
 #include <random>
 
+#include <clew/sqlite_store.hpp>
 #include <clew/store.hpp>
 
 #include "report.hpp"
@@ -58,7 +59,27 @@ struct OpenStore {
   std::function<std::uint64_t()> commits = [] { return std::uint64_t{0}; };
 };
 
+OpenStore open_file(const Options& options, const StoreOptions& store_options) {
+  const auto folder = std::make_shared<Folder>(options);
+  const bool is_full = options.backend != "sqlite_normal";
+  const auto store = SqliteStore::open(
+      folder->file("store.db"),
+      {.index = store_options.index,
+       .ttl = store_options.ttl,
+       .synchronous = is_full ? SqliteSynchronous::full : SqliteSynchronous::normal});
+  return {.store = store,
+          .bytes_on_disk =
+              [store, folder] {
+                store->vacuum();
+                return folder->bytes();
+              },
+          .commits = [store, folder] { return store->commits(); }};
+}
+
 OpenStore open_store(const Options& options, const StoreOptions& store_options) {
+  if (options.backend == "sqlite" || options.backend == "sqlite_normal") {
+    return open_file(options, store_options);
+  }
   if (options.backend == "memory") {
     return {.store = std::make_shared<InMemoryStore>(store_options)};
   }
