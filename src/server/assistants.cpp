@@ -55,15 +55,7 @@ AssistantQuery query_of(const Caller& caller, const Body& body) {
   return query;
 }
 
-Value schema_value(const GraphSchemas& schemas) {
-  return object({{"input_schema", schemas.input_schema},
-                 {"output_schema", schemas.output_schema},
-                 {"state_schema", schemas.state_schema},
-                 {"config_schema", schemas.config_schema},
-                 {"context_schema", schemas.context_schema}});
-}
-
-void check_graph(const Graphs& graphs, const std::string& graph_id) {
+void check_graph(const GraphRegistry& graphs, const std::string& graph_id) {
   if (graphs.find(graph_id)) return;
   std::vector<std::string> names = graphs.names();
   std::sort(names.begin(), names.end());
@@ -79,7 +71,7 @@ std::string system_assistant_id(std::string_view graph_id) {
   return uuid5(Uuid::parse(kNameSpace), graph_id).to_string();
 }
 
-std::optional<Assistant> resolve_assistant(const Tables& tables, const Graphs& graphs,
+std::optional<Assistant> resolve_assistant(const Tables& tables, const GraphRegistry& graphs,
                                            const Caller& caller, const std::string& id_or_graph) {
   if (graphs.find(id_or_graph)) {
     return tables.assistants().get(system_assistant_id(id_or_graph), caller.owner);
@@ -97,11 +89,13 @@ std::optional<Assistant> resolve_assistant(const Tables& tables, const Graphs& g
 
 void AssistantService::make_system_assistants() {
   parts_.repository->write([&](Tables& tables) {
-    for (const std::string& name : parts_.graphs->names()) {
+    for (const auto& graph : parts_.graphs->all()) {
+      const std::string& name = graph->name();
       Assistant assistant;
       assistant.assistant_id = system_assistant_id(name);
       if (tables.assistants().get(assistant.assistant_id, {})) continue;
       assistant.graph_id = assistant.name = name;
+      if (!graph->description().empty()) assistant.description = graph->description();
       assistant.metadata = object({{"created_by", "system"}});
       assistant.created_at = assistant.updated_at = parts_.now();
       assistant.is_system = true;
@@ -274,27 +268,16 @@ Value AssistantService::graph(const Caller& caller, const std::string& id, Xray 
   const auto found = parts_.repository->look(
       [&](const Tables& tables) { return resolve_assistant(tables, *parts_.graphs, caller, id); });
   if (!found) throw ServiceError(404, "Not Found");
-  return graph_of(*found)->graph.get_graph(xray).to_json();
+  return graph_of(*found)->drawing(xray);
 }
 
 Value AssistantService::schemas(const Caller& caller, const std::string& id) {
-  const Assistant assistant = find(caller, id);
-  return merged(object({{"graph_id", assistant.graph_id}}),
-                schema_value(graph_of(assistant)->schemas));
+  return graph_of(find(caller, id))->schemas();
 }
 
 Value AssistantService::subgraphs(const Caller& caller, const std::string& id,
                                   const std::optional<std::string>& name_space, bool recurse) {
-  const auto graph = graph_of(find(caller, id));
-  ObjectBuilder found;
-  for (const auto& [name, schemas] : graph->subgraph_schemas) {
-    const bool is_nested = name.find('|') != std::string::npos;
-    const bool is_wanted =
-        name_space ? name == *name_space || (recurse && name.starts_with(*name_space + "|"))
-                   : recurse || !is_nested;
-    if (is_wanted) found.set(name, schema_value(schemas));
-  }
-  return std::move(found).build();
+  return graph_of(find(caller, id))->subgraph_schemas(name_space.value_or(""), recurse);
 }
 
 }  // namespace clew::server

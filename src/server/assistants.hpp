@@ -42,7 +42,7 @@ class AssistantService {
 // The assistant that `id_or_graph` names: an id, or a graph's name for its system
 // assistant. Throws ServiceError 422 for a name that no graph has; nothing for
 // an unknown id.
-std::optional<Assistant> resolve_assistant(const Tables& tables, const Graphs& graphs,
+std::optional<Assistant> resolve_assistant(const Tables& tables, const GraphRegistry& graphs,
                                            const Caller& caller, const std::string& id_or_graph);
 
 std::string system_assistant_id(std::string_view graph_id);

@@ -73,7 +73,7 @@ void Execution::resume_attempt() {
     std::erase_if(events, [&](const Event& event) { return event.run_id != run_.run_id; });
     return events;
   }));
-  const StateSnapshot state = graph_->graph.get_state(Config{.thread_id = run_.thread_id});
+  const StateSnapshot state = graph_->graph().get_state(Config{.thread_id = run_.thread_id});
   const bool has_checkpoint =
       state.metadata.is_object() && state.metadata["run_id"] == Value(run_.run_id);
   // An answer that was taken leaves no question, and must not answer the next one.
@@ -91,7 +91,7 @@ void Execution::resume_attempt() {
 detail::Detached Execution::drive(std::shared_ptr<Execution> self) {
   std::exception_ptr error;
   try {
-    Stream stream = graph_->graph.stream(call_.input, call_.config, events_->options());
+    Stream stream = graph_->graph().stream(call_.input, call_.config, events_->options());
     while (true) {
       std::optional<StreamEvent> event = co_await stream.async_next();
       if (!event) break;
@@ -149,7 +149,7 @@ void Execution::finish(std::exception_ptr error) {
 
 ThreadFacts Execution::look() {
   if (!graph_) return {};
-  return facts_of(graph_->graph.get_state(Config{.thread_id = run_.thread_id}));
+  return facts_of(graph_->graph().get_state(Config{.thread_id = run_.thread_id}));
 }
 
 // The last commit of a run: its status and what the thread shows of it.

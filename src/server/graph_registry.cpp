@@ -53,13 +53,11 @@ Value HostedGraph::drawing(Xray xray) const {
   return json.set("nodes", std::move(nodes).build());
 }
 
-Value HostedGraph::run_context(const Value& context, const Value& configurable) const {
-  if (context_schema_.is_null()) return context;
-  const Value& given = context.is_null() ? configurable : context;
-  if (!given.is_object()) return Value();
+Value HostedGraph::run_context(const Value& context) const {
+  if (context_schema_.is_null() || !context.is_object()) return context;
   const Value& known = context_schema_["properties"];
   ObjectBuilder kept;
-  for (auto [key, value] : given.items()) {
+  for (auto [key, value] : context.items()) {
     if (known.contains(key)) kept.set(key, value);
   }
   return std::move(kept).build();
@@ -98,6 +96,12 @@ std::vector<std::shared_ptr<const HostedGraph>> GraphRegistry::all() const {
   return graphs_;
 }
 
+std::vector<std::string> GraphRegistry::names() const {
+  std::vector<std::string> names;
+  for (const auto& graph : all()) names.push_back(graph->name());
+  return names;
+}
+
 // Libraries -------------------------------------------------------------------
 
 std::optional<GraphRegistry::FileLook> GraphRegistry::look_at(const fs::path& file) {
@@ -114,50 +118,51 @@ std::vector<GraphProblem> GraphRegistry::load(const std::vector<GraphConfig>& gr
   const std::lock_guard lock(reload_mutex_);
   plugins_ = plugins;
   Reload result;
+  std::map<fs::path, Opened> opened;
   for (const GraphConfig& graph : graphs) {
     if (graph.library.empty()) {
-      describe(graph, result.problems);
-    } else {
-      libraries_[graph.library].graphs.push_back(graph);
+      describe(graph, result);
+      continue;
     }
-  }
-  for (auto& [file, library] : libraries_) {
-    // First the look: what is written while we load is seen as a change later.
-    library.loaded = library.seen = look_at(file).value_or(FileLook());
-    load_library(file, library.graphs, result);
+    Library& library = libraries_[graph.library];
+    library.graphs.push_back(graph);
+    if (!opened.contains(graph.library)) {
+      // First the look: what is written while we load is seen as a change later.
+      library.loaded = library.seen = look_at(graph.library).value_or(FileLook());
+      opened.emplace(graph.library, open(graph.library));
+    }
+    add_from(opened.at(graph.library), graph, result);
   }
   return result.problems;
 }
 
-void GraphRegistry::load_library(const fs::path& file, const std::vector<GraphConfig>& graphs,
-                                 Reload& result) {
-  std::shared_ptr<const Plugin> plugin;
-  std::string reason;
+GraphRegistry::Opened GraphRegistry::open(const fs::path& file) const {
   try {
-    plugin = Plugin::open(file, plugins_);
+    return {Plugin::open(file, plugins_), {}};
   } catch (const std::exception& error) {
-    reason = error.what();
-  }
-  for (const GraphConfig& graph : graphs) {
-    if (!plugin) {
-      result.problems.push_back({graph.name, reason});
-      continue;
-    }
-    try {
-      add(graph.name, plugin->factory(graph.function), graph.description);
-      result.graphs.push_back(graph.name);
-    } catch (const std::exception& error) {
-      result.problems.push_back({graph.name, error.what()});
-    }
+    return {nullptr, error.what()};
   }
 }
 
-void GraphRegistry::describe(const GraphConfig& linked_in, std::vector<GraphProblem>& problems) {
+void GraphRegistry::add_from(const Opened& library, const GraphConfig& graph, Reload& result) {
+  if (!library.plugin) {
+    result.problems.push_back({graph.name, library.reason});
+    return;
+  }
+  try {
+    add(graph.name, library.plugin->factory(graph.function), graph.description);
+    result.graphs.push_back(graph.name);
+  } catch (const std::exception& error) {
+    result.problems.push_back({graph.name, error.what()});
+  }
+}
+
+void GraphRegistry::describe(const GraphConfig& linked_in, Reload& result) {
   const std::shared_ptr<const HostedGraph> graph = find(linked_in.function);
   if (!graph) {
-    problems.push_back({linked_in.name, "no graph '" + linked_in.function +
-                                            "' is linked into this program; name a library: "
-                                            "\"./libagent.so:make_graph\""});
+    result.problems.push_back({linked_in.name, "no graph '" + linked_in.function +
+                                                   "' is linked into this program; name a library: "
+                                                   "\"./libagent.so:make_graph\""});
     return;
   }
   put(std::make_shared<HostedGraph>(linked_in.name, linked_in.description, graph->graph()));
@@ -174,7 +179,8 @@ GraphRegistry::Reload GraphRegistry::reload_changed() {
     library.seen = *now;
     if (!is_settled || *now == library.loaded) continue;
     library.loaded = *now;
-    load_library(file, library.graphs, result);
+    const Opened opened = open(file);
+    for (const GraphConfig& graph : library.graphs) add_from(opened, graph, result);
   }
   return result;
 }

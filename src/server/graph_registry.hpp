@@ -44,9 +44,8 @@ class HostedGraph {
   // {"nodes": [...], "edges": [...]}
   Value drawing(Xray xray) const;
 
-  // What a run's nodes see as context: `context`, or, if that is null,
-  // `configurable`; of a graph with a context schema only what is in it.
-  Value run_context(const Value& context, const Value& configurable) const;
+  // What a run's nodes see as context: of a graph with a context schema only what is in it.
+  Value run_context(const Value& context) const;
 
  private:
   std::string name_;
@@ -89,6 +88,7 @@ class GraphRegistry {
   std::shared_ptr<const HostedGraph> find(std::string_view name) const;
   // In the order in which they were first added.
   std::vector<std::shared_ptr<const HostedGraph>> all() const;
+  std::vector<std::string> names() const;
 
  private:
   // What a file looked like; another look means that it was written.
@@ -103,10 +103,16 @@ class GraphRegistry {
     FileLook seen;  // when it was last looked at
   };
 
+  // A library, or why there is none.
+  struct Opened {
+    std::shared_ptr<const Plugin> plugin;
+    std::string reason;
+  };
+
   static std::optional<FileLook> look_at(const std::filesystem::path& file);
-  void load_library(const std::filesystem::path& file, const std::vector<GraphConfig>& graphs,
-                    Reload& result);
-  void describe(const GraphConfig& linked_in, std::vector<GraphProblem>& problems);
+  Opened open(const std::filesystem::path& file) const;
+  void add_from(const Opened& library, const GraphConfig& graph, Reload& result);
+  void describe(const GraphConfig& linked_in, Reload& result);
   void put(std::shared_ptr<const HostedGraph> graph);
 
   const CompileOptions options_;

@@ -111,6 +111,8 @@ Response Dispatcher::answer(const Route& route, Request& request) const {
     return route.handler(request);
   } catch (const HttpError& error) {
     return error.response();
+  } catch (const ServiceError& error) {
+    return error_response(error.status(), error.detail());
   }
 }
 
@@ -134,6 +136,8 @@ Dispatcher::Upgrade Dispatcher::open_websocket(const Route& route,
       }
     } catch (const HttpError& error) {
       upgrade.refusal = error.response();
+    } catch (const ServiceError& error) {
+      upgrade.refusal = error_response(error.status(), error.detail());
     }
   });
   return upgrade;

@@ -76,14 +76,8 @@ Response error_response(int status, std::string_view detail) {
   return json_response(Value{{"detail", detail}}, status);
 }
 
-HttpError::HttpError(int status, std::string detail, std::vector<NamedText> headers)
-    : Error(std::to_string(status) + ": " + detail),
-      status_(status),
-      detail_(std::move(detail)),
-      headers_(std::move(headers)) {}
-
 Response HttpError::response() const {
-  Response response = error_response(status_, detail_);
+  Response response = error_response(status(), detail());
   response.headers.insert(response.headers.end(), headers_.begin(), headers_.end());
   return response;
 }

@@ -19,8 +19,10 @@
 #include <utility>
 #include <vector>
 
-#include <clew/error.hpp>
 #include <clew/value.hpp>
+
+#include "server/caller.hpp"
+#include "server/service_error.hpp"
 
 namespace clew::server {
 
@@ -97,6 +99,8 @@ struct Request {
 
   std::string remote_address;  // without the port
 
+  Caller caller;  // whom the middleware let in
+
   // Set when the client goes away. A client that only closes its sending side
   // looks the same, so the response is sent all the same. Callbacks run on the
   // io thread: they must be quick.
@@ -132,22 +136,17 @@ Response text_response(std::string text, std::string content_type = "text/plain;
 // {"detail": detail}
 Response error_response(int status, std::string_view detail);
 
-// Thrown by handlers and middleware to answer with {"detail": ...}. Everything
-// else that they throw becomes 500 "Internal Server Error" and is reported to
-// HttpOptions::on_error.
-class HttpError : public Error {
+// Handlers and middleware throw it, or another ServiceError, to answer with
+// {"detail": ...}. Everything else that they throw becomes 500 "Internal Server
+// Error" and is reported to HttpOptions::on_error.
+class HttpError : public ServiceError {
  public:
-  HttpError(int status, std::string detail, std::vector<NamedText> headers = {});
-
-  int status() const noexcept { return status_; }
-  const std::string& detail() const noexcept { return detail_; }
-  const std::vector<NamedText>& headers() const noexcept { return headers_; }
+  HttpError(int status, std::string detail, std::vector<NamedText> headers = {})
+      : ServiceError(status, std::move(detail)), headers_(std::move(headers)) {}
 
   Response response() const;
 
  private:
-  int status_;
-  std::string detail_;
   std::vector<NamedText> headers_;
 };
 

@@ -12,14 +12,14 @@
 
 #include "server/caller.hpp"
 #include "server/event_log.hpp"
-#include "server/graphs.hpp"
+#include "server/graph_registry.hpp"
 #include "server/repository.hpp"
 #include "server/service_error.hpp"
 #include "server/webhook.hpp"
 
 namespace clew::server {
 
-struct ServerOptions {
+struct ServiceOptions {
   // How many runs execute at once; more wait. A run that sleeps counts.
   std::size_t workers = 256;
 
@@ -39,9 +39,9 @@ struct ServerParts {
   std::shared_ptr<Repository> repository;
   std::shared_ptr<Checkpointer> checkpointer;
   std::shared_ptr<Store> store;
-  std::shared_ptr<Graphs> graphs;
+  std::shared_ptr<GraphRegistry> graphs;
   std::shared_ptr<WebhookSender> webhooks = {};  // null: runs with a webhook are refused
-  ServerOptions options = {};
+  ServiceOptions options = {};
 
   Time now() const;
 };

@@ -166,7 +166,13 @@ std::unique_ptr<EventReader> ProtocolService::stream(const Caller& caller,
                             [filter](const Event& event) { return filter.matches(event); });
 }
 
-// The thread need not exist, but must not be another's.
+std::unique_ptr<EventReader> ProtocolService::events(const Caller& caller,
+                                                     const std::string& thread_id,
+                                                     std::int64_t since) {
+  return log_.read_protocol(checked_thread(caller, thread_id), since,
+                            [](const Event&) { return true; });
+}
+
 std::string ProtocolService::checked_thread(const Caller& caller, const std::string& text) {
   const std::string id = checked_uuid(text, "thread");
   const bool is_hidden = parts_.repository->look([&](const Tables& tables) {

@@ -38,9 +38,14 @@ class ProtocolService {
   // The thread need not exist.
   std::unique_ptr<EventReader> stream(const Caller& caller, const std::string& thread_id,
                                       const ProtocolFilter& filter);
+  // All events after `since`.
+  std::unique_ptr<EventReader> events(const Caller& caller, const std::string& thread_id,
+                                      std::int64_t since);
+
+  // The thread's id. It need not exist; ServiceError 404 if it is another's.
+  std::string checked_thread(const Caller& caller, const std::string& text);
 
  private:
-  std::string checked_thread(const Caller& caller, const std::string& text);
   Value settled_interrupts(const std::string& thread_id);
   Value start_run(const Caller& caller, const std::string& thread_id, const Value& params);
   Value respond(const Caller& caller, const std::string& thread_id, const Value& params);

@@ -47,16 +47,6 @@ Value command_of(const Value& command) {
   return result;
 }
 
-Value known_context(const Value& context, const HostedGraph& graph) {
-  const Value& properties = graph.schemas.context_schema["properties"];
-  if (!properties.is_object() || !context.is_object()) return context;
-  ObjectBuilder known;
-  for (auto [key, value] : context.items()) {
-    if (properties.contains(key)) known.set(key, value);
-  }
-  return std::move(known).build();
-}
-
 RunCall run_call(const Run& run, const HostedGraph& graph) {
   const Value& kwargs = run.kwargs;
   const Value& configurable = kwargs["config"]["configurable"];
@@ -69,7 +59,7 @@ RunCall run_call(const Run& run, const HostedGraph& graph) {
   config.checkpoint_map = configurable["checkpoint_map"];
   config.configurable =
       configurable.erase("checkpoint_id").erase("checkpoint_ns").erase("checkpoint_map");
-  config.context = known_context(kwargs["context"], graph);
+  config.context = graph.run_context(kwargs["context"]);
   config.metadata = merged(kwargs["config"]["metadata"],
                            object({{"run_attempt", run.attempt}, {"run_id", run.run_id}}));
   config.tags = names(kwargs["config"]["tags"]);

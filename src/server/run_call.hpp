@@ -5,7 +5,7 @@
 
 #include <clew/config.hpp>
 
-#include "server/graphs.hpp"
+#include "server/graph_registry.hpp"
 #include "server/records.hpp"
 
 namespace clew::server {
@@ -20,8 +20,5 @@ RunCall run_call(const Run& run, const HostedGraph& graph);
 
 // A Command of {"resume", "update", "goto"}. Throws ServiceError 422.
 Value command_of(const Value& command);
-
-// The entries of a context that the graph's schema knows.
-Value known_context(const Value& context, const HostedGraph& graph);
 
 }  // namespace clew::server

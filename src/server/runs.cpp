@@ -305,7 +305,7 @@ ThreadFacts RunService::facts_of_thread(const std::string& thread_id) {
   if (!thread || !thread->metadata["graph_id"].is_string()) return {};
   const auto graph = parts_.graphs->find(thread->metadata["graph_id"].as_string());
   if (!graph) return {};
-  return facts_of(graph->graph.get_state(Config{.thread_id = thread_id}));
+  return facts_of(graph->graph().get_state(Config{.thread_id = thread_id}));
 }
 
 // Under a Hold. False if the run is over, or on its way there.

@@ -171,8 +171,8 @@ Thread ThreadService::add_supersteps(Thread thread, const Value& supersteps) {
   Config config{.thread_id = thread.thread_id};
   config.configurable = object({{"graph_id", thread.metadata["graph_id"]}});
   return refused_as_400([&] {
-    graph->graph.bulk_update_state(config, updates);
-    const StateSnapshot state = graph->graph.get_state(Config{.thread_id = thread.thread_id});
+    graph->graph().bulk_update_state(config, updates);
+    const StateSnapshot state = graph->graph().get_state(Config{.thread_id = thread.thread_id});
     set_facts(thread, facts_of(state), thread.created_at);
     return thread;
   });
@@ -264,7 +264,7 @@ Value ThreadService::copy(const Caller& caller, const std::string& text) {
   }
   if (copy.status == "busy") {
     const auto graph = graph_of(copy);
-    set_facts(copy, facts_of(graph->graph.get_state(Config{.thread_id = copy.thread_id})),
+    set_facts(copy, facts_of(graph->graph().get_state(Config{.thread_id = copy.thread_id})),
               copy.created_at);
   }
   parts_.repository->write([&](Tables& tables) { tables.threads().put(copy); });
@@ -355,7 +355,7 @@ Value ThreadService::read_state(const Thread& thread, const Config& config, bool
     return state_value(empty);
   }
   const auto graph = graph_of(thread);
-  return refused_as_400([&] { return state_value(graph->graph.get_state(config, subgraphs)); });
+  return refused_as_400([&] { return state_value(graph->graph().get_state(config, subgraphs)); });
 }
 
 Value ThreadService::state(const Caller& caller, const std::string& id,
@@ -392,8 +392,8 @@ Value ThreadService::update_state(const Caller& caller, const std::string& id, c
       [&](const Tables& tables) { return !tables.runs().unfinished(seen.thread_id).empty(); });
   if (is_busy) throw ServiceError(409, "Thread is busy with a running job. Cannot update state.");
   const Config updated =
-      refused_as_400([&] { return graph->graph.update_state(config, values, as_node(as)); });
-  const StateSnapshot now = graph->graph.get_state(Config{.thread_id = seen.thread_id});
+      refused_as_400([&] { return graph->graph().update_state(config, values, as_node(as)); });
+  const StateSnapshot now = graph->graph().get_state(Config{.thread_id = seen.thread_id});
   const auto change = [facts = facts_of(now), thread_id = seen.thread_id,
                        time = parts_.now()](Tables& tables) {
     auto thread = tables.threads().get(thread_id, {});
@@ -427,7 +427,7 @@ Value ThreadService::history(const Caller& caller, const std::string& id, const 
   config.checkpoint_id.clear();
   return refused_as_400([&] {
     ListBuilder states;
-    for (const StateSnapshot& state : graph->graph.get_state_history(config, options)) {
+    for (const StateSnapshot& state : graph->graph().get_state_history(config, options)) {
       states.push_back(state_value(state));
     }
     return std::move(states).build();

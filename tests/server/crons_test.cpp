@@ -70,7 +70,7 @@ struct CronClock {
     options.clock = [this] { return now; };
   }
   Time now;
-  ServerOptions options;
+  ServiceOptions options;
 };
 
 const char* const kBody = R"({"assistant_id": "seq", "schedule": "0 3 * * *",

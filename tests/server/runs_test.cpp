@@ -222,7 +222,7 @@ TEST(Runs, BatchesAreRuns) {
 }
 
 TEST(Runs, WebhooksAreToldAndToldAgain) {
-  ServerOptions options;
+  ServiceOptions options;
   options.webhooks.allow_private = true;
   TestServer server(options);
   server.webhooks->refusals = 1;
@@ -331,7 +331,7 @@ TEST(Multitask, DifferentThreadsRunAtOnce) {
 }
 
 TEST(Multitask, WorkersAreALimit) {
-  ServerOptions options;
+  ServiceOptions options;
   options.workers = 2;
   TestServer server(options);
   std::vector<StartedRun> runs;

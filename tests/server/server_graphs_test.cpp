@@ -152,7 +152,7 @@ TEST_F(ServerGraphs, RememberKnowsTheFactsOfAUserOnEveryThread) {
 TEST_F(ServerGraphs, CtxSpeaksAsTheContextSays) {
   EXPECT_EQ(run("ctx", {{"text", "hi"}}), R"({"text":"plain:hi"})");
   Config warm{.thread_id = "2"};
-  warm.context = hosted("ctx")->run_context({{"tone", "warm"}, {"times", 2}, {"dropped", 1}}, {});
+  warm.context = hosted("ctx")->run_context({{"tone", "warm"}, {"times", 2}, {"dropped", 1}});
   EXPECT_EQ(run("ctx", {{"text", "hi"}}, warm), R"({"text":"warm:hi warm:hi"})");
 }
 

@@ -28,12 +28,12 @@ std::pair<std::string, Value> RecordedWebhooks::wait_for(std::size_t count) {
   return sent_.at(count - 1);
 }
 
-TestServer::TestServer(ServerOptions server_options)
+TestServer::TestServer(ServiceOptions server_options)
     : path((folder.path / "server.db").string()), options(std::move(server_options)) {
   start();
 }
 
-TestServer::TestServer(const std::string& file, ServerOptions server_options)
+TestServer::TestServer(const std::string& file, ServiceOptions server_options)
     : path(file), options(std::move(server_options)) {
   start();
 }

@@ -37,9 +37,9 @@ class RecordedWebhooks final : public WebhookSender {
 
 class TestServer {
  public:
-  explicit TestServer(ServerOptions options = {});
+  explicit TestServer(ServiceOptions options = {});
   // On a file that is there already.
-  TestServer(const std::string& path, ServerOptions options);
+  TestServer(const std::string& path, ServiceOptions options);
 
   // Ends this server, as SIGTERM does, and starts another one on the same file.
   void restart();
@@ -61,7 +61,7 @@ class TestServer {
   TemporaryFolder folder;
   std::string path;
   Caller caller;
-  ServerOptions options;
+  ServiceOptions options;
   std::shared_ptr<RecordedWebhooks> webhooks = std::make_shared<RecordedWebhooks>();
   std::shared_ptr<Store> store;
   std::shared_ptr<SqliteSaver> saver;

@@ -176,7 +176,7 @@ TEST(Threads, PruneDeletesOrKeepsTheLatest) {
 }
 
 TEST(Threads, TimeToLive) {
-  ServerOptions options;
+  ServiceOptions options;
   Time now = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
   options.clock = [&now] { return now; };
   options.sweep_interval = std::chrono::hours(1);

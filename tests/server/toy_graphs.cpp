@@ -69,6 +69,12 @@ struct CtxState {
 };
 CLEW_STATE(CtxState, text)
 
+struct Tone {
+  std::string tone = "plain";
+  int times = 1;
+};
+CLEW_STATE(Tone, tone, times)
+
 std::string upper(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -231,6 +237,7 @@ CompiledGraph make_echo(const CompileOptions& options) {
 
 CompiledGraph make_ctx(const CompileOptions& options) {
   return StateGraph<CtxState>()
+      .context_schema<Tone>()
       .add_node(
           "speak",
           [](const CtxState& state, Runtime& runtime) {
@@ -244,49 +251,23 @@ CompiledGraph make_ctx(const CompileOptions& options) {
       .compile(options);
 }
 
-class ToyGraphs final : public Graphs {
- public:
-  ToyGraphs(std::shared_ptr<Checkpointer> checkpointer, std::shared_ptr<Store> store) {
-    CompileOptions options;
-    options.checkpointer = std::move(checkpointer);
-    options.store = std::move(store);
-    add("echo", make_echo(options));
-    add("seq", make_seq(options));
-    add("approval", make_approval(options));
-    add("nested", make_nested(options));
-    add("two_asks", make_two_asks(options));
-    add("fail", make_fail(options));
-    add("slow", make_slow(options));
-    HostedGraph ctx{make_ctx(options)};
-    ctx.schemas.context_schema =
-        object({{"type", "object"},
-                {"properties", object({{"tone", object({{"type", "string"}})},
-                                       {"times", object({{"type", "integer"}})}})}});
-    names_.push_back("ctx");
-    graphs_.emplace("ctx", std::make_shared<const HostedGraph>(std::move(ctx)));
-  }
-
-  std::vector<std::string> names() const override { return names_; }
-  std::shared_ptr<const HostedGraph> find(std::string_view name) const override {
-    const auto found = graphs_.find(name);
-    return found == graphs_.end() ? nullptr : found->second;
-  }
-
- private:
-  void add(const std::string& name, CompiledGraph graph) {
-    names_.push_back(name);
-    graphs_.emplace(name, std::make_shared<const HostedGraph>(HostedGraph{std::move(graph)}));
-  }
-
-  std::vector<std::string> names_;
-  std::map<std::string, std::shared_ptr<const HostedGraph>, std::less<>> graphs_;
-};
-
 }  // namespace
 
-std::shared_ptr<Graphs> make_toy_graphs(std::shared_ptr<Checkpointer> checkpointer,
-                                        std::shared_ptr<Store> store) {
-  return std::make_shared<ToyGraphs>(std::move(checkpointer), std::move(store));
+std::shared_ptr<GraphRegistry> make_toy_graphs(std::shared_ptr<Checkpointer> checkpointer,
+                                               std::shared_ptr<Store> store) {
+  CompileOptions options;
+  options.checkpointer = std::move(checkpointer);
+  options.store = std::move(store);
+  auto graphs = std::make_shared<GraphRegistry>(std::move(options));
+  graphs->add("echo", make_echo);
+  graphs->add("seq", make_seq);
+  graphs->add("approval", make_approval);
+  graphs->add("nested", make_nested);
+  graphs->add("two_asks", make_two_asks);
+  graphs->add("fail", make_fail);
+  graphs->add("slow", make_slow);
+  graphs->add("ctx", make_ctx);
+  return graphs;
 }
 
 }  // namespace clew::server

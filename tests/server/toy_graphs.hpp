@@ -6,11 +6,11 @@
 #include <clew/checkpointer.hpp>
 #include <clew/store.hpp>
 
-#include "server/graphs.hpp"
+#include "server/graph_registry.hpp"
 
 namespace clew::server {
 
-std::shared_ptr<Graphs> make_toy_graphs(std::shared_ptr<Checkpointer> checkpointer,
-                                        std::shared_ptr<Store> store);
+std::shared_ptr<GraphRegistry> make_toy_graphs(std::shared_ptr<Checkpointer> checkpointer,
+                                               std::shared_ptr<Store> store);
 
 }  // namespace clew::server
