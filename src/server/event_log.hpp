@@ -13,6 +13,7 @@
 // one that is slow or idle costs no thread and no memory.
 //
 // All methods may be called from any thread, those of a reader from one at a time.
+// Readers go before the log does.
 #pragma once
 
 #include <condition_variable>

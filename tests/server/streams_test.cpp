@@ -136,7 +136,7 @@ TEST(Streams, MessagesWholeAndAsTuples) {
 TEST(Streams, ReadersStartWhereTheyLeft) {
   TestServer server;
   const std::string thread_id = server.thread_id();
-  const StartedRun run = server.create(
+  StartedRun run = server.create(
       thread_id, run_of("slow", R"({"ticks": 3, "delay": 0.01})", R"(["custom", "values"])"));
   const std::vector<Event> all = read_all(*run.events);
   ASSERT_EQ(all.size(), 7U);
@@ -151,6 +151,7 @@ TEST(Streams, ReadersStartWhereTheyLeft) {
   EXPECT_EQ(read("-1", {"custom"}),
             "custom {\"tick\":0}\ncustom {\"tick\":1}\ncustom {\"tick\":2}\n");
   EXPECT_EQ(status_of([&] { read("garbage"); }), 422);
+  run.events.reset();
   server.restart();
   EXPECT_EQ(read(all[2].id()), render({all.begin() + 3, all.end()}));
 }

@@ -42,6 +42,7 @@ class TestServer {
   TestServer(const std::string& path, ServiceOptions options);
 
   // Ends this server, as SIGTERM does, and starts another one on the same file.
+  // Those who read its streams have left.
   void restart();
 
   Value create_thread(const Value& body = object());
