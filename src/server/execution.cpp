@@ -6,6 +6,12 @@
 #include "server/shapes.hpp"
 
 namespace clew::server {
+namespace {
+
+// What a run told beyond this may be told again after a crash.
+constexpr std::size_t kMostReplayed = 100'000;
+
+}  // namespace
 
 Execution::Execution(RunQueue& queue, ServerParts& parts, EventLog& log, Run run)
     : queue_(queue), parts_(parts), log_(log), run_(std::move(run)) {}
@@ -66,24 +72,32 @@ void Execution::prepare() {
 // A run that was cut off goes on from its last checkpoint, if it has made one,
 // instead of taking its input again.
 void Execution::resume_attempt() {
-  replayed_ = ReplayedEvents(parts_.repository->look([&](const Tables& tables) {
-    const auto before = tables.events().place_of(run_.run_id, 0);
-    std::vector<Event> events;
-    if (before) events = tables.events().read(run_.thread_id, *before, 100'000);
-    std::erase_if(events, [&](const Event& event) { return event.run_id != run_.run_id; });
-    return events;
-  }));
   const StateSnapshot state = graph_->graph().get_state(Config{.thread_id = run_.thread_id});
   const bool has_checkpoint =
       state.metadata.is_object() && state.metadata["run_id"] == Value(run_.run_id);
   // An answer that was taken leaves no question, and must not answer the next one.
   const bool has_answered = run_.kwargs["command"]["resume"] != Value() &&
                             state.interrupts.empty() && !state.metadata.is_null();
-  if (!has_checkpoint && !has_answered) return;
-  call_.input = nullptr;
-  call_.config.checkpoint_id.clear();
-  call_.config.checkpoint_ns.clear();
-  call_.config.checkpoint_map = {};
+  ReplayFrom from = ReplayFrom::input;
+  if (has_checkpoint || has_answered) {
+    const bool is_input = has_checkpoint && state.metadata["source"] == Value("input");
+    from = is_input ? ReplayFrom::input_checkpoint : ReplayFrom::checkpoint;
+    call_.input = nullptr;
+    call_.config.checkpoint_id.clear();
+    call_.config.checkpoint_ns.clear();
+    call_.config.checkpoint_map = {};
+  }
+  replayed_ = ReplayedEvents(told_events(), from);
+}
+
+std::vector<Event> Execution::told_events() {
+  return parts_.repository->look([&](const Tables& tables) {
+    const auto before = tables.events().place_of(run_.run_id, 0);
+    std::vector<Event> events;
+    if (before) events = tables.events().read(run_.thread_id, *before, kMostReplayed);
+    std::erase_if(events, [&](const Event& event) { return event.run_id != run_.run_id; });
+    return events;
+  });
 }
 
 // Under way ---------------------------------------------------------------------

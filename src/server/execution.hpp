@@ -44,6 +44,7 @@ class Execution : public std::enable_shared_from_this<Execution> {
   void begin();
   void prepare();
   void resume_attempt();
+  std::vector<Event> told_events();
   detail::Detached drive(std::shared_ptr<Execution> self);
   void take(const StreamEvent& event);
   void append(std::vector<NewEvent> events);

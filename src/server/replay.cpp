@@ -1,6 +1,7 @@
 #include "server/replay.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace clew::server {
 namespace {
@@ -14,9 +15,9 @@ bool is_about_attempt(std::string_view name) { return name == "metadata" || name
 
 }  // namespace
 
-ReplayedEvents::ReplayedEvents(std::vector<Event> events) : told_(std::move(events)) {
+ReplayedEvents::ReplayedEvents(std::vector<Event> events, ReplayFrom from)
+    : told_(std::move(events)), from_(from), is_done_(false) {
   std::erase_if(told_, [](const Event& event) { return is_about_attempt(event.name); });
-  is_done_ = told_.empty();
 }
 
 std::vector<NewEvent> ReplayedEvents::filter(std::vector<NewEvent> events) {
@@ -30,11 +31,11 @@ std::vector<NewEvent> ReplayedEvents::filter(std::vector<NewEvent> events) {
   return news;
 }
 
-// The first event is the state of the checkpoint: the attempt continues after
-// the last time it was told.
+// From a checkpoint the first event is its state: the attempt continues after the
+// last time it was told, or after all that was, if it was not.
 bool ReplayedEvents::is_told(const NewEvent& event) {
-  if (!has_begun_) {
-    has_begun_ = true;
+  if (!std::exchange(has_begun_, true) && from_ != ReplayFrom::input) {
+    if (from_ == ReplayFrom::input_checkpoint) return true;
     const auto found = std::find_if(told_.rbegin(), told_.rend(),
                                     [&](const Event& old) { return is_same(old, event); });
     is_done_ = found == told_.rend();

@@ -14,11 +14,18 @@
 
 namespace clew::server {
 
+// Where an attempt begins.
+enum class ReplayFrom {
+  input,             // the run had made no checkpoint
+  input_checkpoint,  // its state, from before the input, is no event of a run
+  checkpoint,
+};
+
 class ReplayedEvents {
  public:
   ReplayedEvents() = default;
   // The stored events of the run, in order.
-  explicit ReplayedEvents(std::vector<Event> events);
+  ReplayedEvents(std::vector<Event> events, ReplayFrom from);
 
   // Those of `events` that were not told yet.
   std::vector<NewEvent> filter(std::vector<NewEvent> events);
@@ -27,6 +34,7 @@ class ReplayedEvents {
   bool is_told(const NewEvent& event);
 
   std::vector<Event> told_;
+  ReplayFrom from_ = ReplayFrom::input;
   std::size_t next_ = 0;
   bool has_begun_ = false;
   bool is_done_ = true;
