@@ -23,6 +23,8 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 // Connections over the limit are told so, up to this many at once.
 constexpr std::size_t kPolitelyRefused = 64;
 
+constexpr std::uint16_t kLastPort = 65535;
+
 tcp::endpoint resolve(asio::io_context& context, const std::string& host, std::uint16_t port) {
   error_code error;
   const auto address = asio::ip::make_address(host, error);
@@ -83,18 +85,29 @@ class HttpServer::Impl {
  private:
   void listen() {
     const HttpOptions& options = context_->options();
-    const tcp::endpoint endpoint = resolve(threads_[0]->context(), options.host, options.port);
-    acceptor_.emplace(threads_[0]->context());
-    error_code error;
-    acceptor_->open(endpoint.protocol(), error);
-    if (!error) acceptor_->set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_->bind(endpoint, error);
-    if (!error) acceptor_->listen(asio::socket_base::max_listen_connections, error);
+    tcp::endpoint endpoint = resolve(threads_[0]->context(), options.host, options.port);
+    error_code error = listen(endpoint);
+    for (int further = options.further_ports;
+         error == asio::error::address_in_use && further > 0 && endpoint.port() < kLastPort;
+         --further) {
+      endpoint.port(endpoint.port() + 1);
+      error = listen(endpoint);
+    }
     if (error) {
       throw Error("cannot listen on " + options.host + ":" + std::to_string(options.port) + ": " +
                   error.message());
     }
     port_ = acceptor_->local_endpoint().port();
+  }
+
+  error_code listen(const tcp::endpoint& endpoint) {
+    error_code error;
+    acceptor_.emplace(threads_[0]->context());
+    acceptor_->open(endpoint.protocol(), error);
+    if (!error) acceptor_->set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) acceptor_->bind(endpoint, error);
+    if (!error) acceptor_->listen(asio::socket_base::max_listen_connections, error);
+    return error;
   }
 
   // Connections are dealt to the threads in turn.

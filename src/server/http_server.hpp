@@ -54,6 +54,8 @@ using Middleware = std::function<std::optional<Response>(Request&)>;
 struct HttpOptions {
   std::string host = "127.0.0.1";  // an address or a name
   std::uint16_t port = 0;          // 0: any free one; see HttpServer::port()
+  // If the port is taken, so many that follow it are tried.
+  std::uint16_t further_ports = 0;
 
   Middleware middleware{};            // null: everything is open
   std::optional<CorsOptions> cors{};  // nothing: pages of other origins are refused by browsers

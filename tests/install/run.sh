@@ -24,6 +24,13 @@ cmake -G Ninja -S "$consumer" -B "$work/cmake" -DCMAKE_CXX_COMPILER="$compiler" 
 cmake --build "$work/cmake"
 expect_output "$work/cmake/consumer"
 
+echo "== clew new"
+cd "$work"
+"$work/prefix/bin/clew" new agent
+cd agent
+CXX=$compiler CMAKE_PREFIX_PATH=$work/prefix cmake --workflow --preset release
+[[ -f build/libagent.so ]] || { echo "clew new made a project that builds no libagent.so" >&2; exit 1; }
+
 echo "== pkg-config"
 export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name clew.pc)")

@@ -3,7 +3,7 @@
 # "a|b" is content with either; if neither is there, the first is installed.
 declare -A packages=(
   [build]="g++ cmake ninja-build pkg-config ccache libsimdjson-dev libfmt-dev libssl-dev libxxhash-dev libsqlite3-dev
-           libcurl4-openssl-dev|libcurl4-gnutls-dev libhnswlib-dev libboost-dev libgtest-dev libgmock-dev
+           libcurl4-openssl-dev|libcurl4-gnutls-dev libhnswlib-dev libboost-dev libcli11-dev libgtest-dev libgmock-dev
            nlohmann-json3-dev libbenchmark-dev"
   [format]="clang-format-19"
   [lint]="clang-19 clang-tidy-19 libclang-rt-19-dev lld-19"

@@ -38,6 +38,7 @@ PUBLIC_HEADERS = {
     "store": ["embeddings", "sqlite_store", "store", "store_index"],
     "pregel": ["cache", "compiled_graph", "config", "drawing", "functional", "graph",
                "graph_factory", "plugin", "runtime", "snapshot", "stream"],
+    "server": ["server"],
 }
 UMBRELLA = "clew"  # <clew/clew.hpp> includes all of core and is included by no part of it.
 

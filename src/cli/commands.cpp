@@ -1,0 +1,9 @@
+#include "cli/commands.hpp"
+
+namespace clew::cli {
+
+std::vector<Command> all_commands(const ServeFunction& serve) {
+  return {dev_command(serve), serve_command(serve), new_command(), version_command()};
+}
+
+}  // namespace clew::cli

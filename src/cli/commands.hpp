@@ -1,0 +1,13 @@
+// The commands, each made by the file of its name in commands/.
+#pragma once
+
+#include "cli/command.hpp"
+
+namespace clew::cli {
+
+Command dev_command(ServeFunction serve);
+Command serve_command(ServeFunction serve);
+Command new_command();
+Command version_command();
+
+}  // namespace clew::cli

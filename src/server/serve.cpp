@@ -1,0 +1,205 @@
+#include <unistd.h>
+
+#include <algorithm>
+
+#include <clew/cache.hpp>
+#include <clew/server.hpp>
+
+#include "server/log_writer.hpp"
+#include "server/routes/routes.hpp"
+#include "server/stop_signal.hpp"
+#include "server/storage.hpp"
+#include "value/repeating_thread.hpp"
+
+namespace clew {
+namespace server {
+namespace {
+
+// How many ports after the one that was asked for are tried.
+constexpr std::uint16_t kFurtherPorts = 100;
+
+constexpr std::chrono::milliseconds kReloadInterval{500};
+
+// How long connections have to end when all runs have.
+constexpr std::chrono::milliseconds kHttpGrace{1000};
+
+bool is_disabled(const ServerConfig& config, const char* group) {
+  const auto& disabled = config.http.disabled;
+  return std::find(disabled.begin(), disabled.end(), group) != disabled.end();
+}
+
+Router make_router(AgentServer& server, const ServerConfig& config) {
+  Router router;
+  router.add("GET", "/ok", [](Request&) { return json_response(object({{"ok", true}})); }, {.is_public = true, .runs_inline = true});
+  if (!is_disabled(config, "assistants")) add_assistant_routes(router, server);
+  if (!is_disabled(config, "threads")) {
+    add_thread_routes(router, server);
+    add_protocol_routes(router, server);
+  }
+  if (!is_disabled(config, "runs")) add_run_routes(router, server);
+  if (!is_disabled(config, "crons")) add_cron_routes(router, server);
+  if (!is_disabled(config, "store")) add_store_routes(router, server);
+  return router;
+}
+
+ServiceOptions service_options(const ServerConfig& config, const ServerOptions& options) {
+  ServiceOptions service;
+  if (config.queue_workers > 0) service.workers = config.queue_workers;
+  if (options.workers) service.workers = *options.workers;
+  if (config.checkpointer_ttl && config.checkpointer_ttl->default_ttl) {
+    using Minutes = std::chrono::duration<double, std::ratio<60>>;
+    const bool keeps = config.checkpointer_ttl->strategy == CheckpointTtlConfig::Strategy::keep_latest;
+    service.default_ttl = ThreadTtl{keeps ? "keep_latest" : "delete",
+                                    Minutes(*config.checkpointer_ttl->default_ttl).count()};
+    service.sweep_interval = config.checkpointer_ttl->sweep_interval;
+  }
+  return service;
+}
+
+std::optional<CorsOptions> cors_options(const std::optional<CorsConfig>& config) {
+  if (!config) return std::nullopt;
+  CorsOptions cors;
+  cors.allowed_origins = config->allow_origins;
+  cors.allow_credentials = config->allow_credentials;
+  const bool any_header = std::count(config->allow_headers.begin(), config->allow_headers.end(), "*") > 0;
+  if (!any_header) cors.allowed_headers = config->allow_headers;
+  if (!config->expose_headers.empty()) cors.exposed_headers = config->expose_headers;
+  cors.max_age = config->max_age;
+  return cors;
+}
+
+std::string shown_host(const std::string& host) {
+  return host.find(':') == std::string::npos ? host : "[" + host + "]";
+}
+
+// A server with all that it needs, from its start to its end.
+class HostedServer {
+ public:
+  HostedServer(const std::map<std::string, GraphFactory>& graphs, const ServerOptions& options);
+
+  void start();
+  ServerInfo info() const;
+  void stop();
+
+ private:
+  void load_graphs(const std::map<std::string, GraphFactory>& graphs);
+  void make_server();
+  HttpOptions http_options();
+  void reload();
+
+  const ServerOptions& options_;
+  const ServerConfig config_;
+  LogWriter log_{STDERR_FILENO};
+  Storage storage_;
+  std::shared_ptr<GraphRegistry> graphs_;
+  std::vector<GraphProblem> problems_;
+  std::unique_ptr<AgentServer> server_;
+  std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<internal::RepeatingThread> reloading_;
+};
+
+// The environment is set before anything is made that may read it.
+ServerConfig read_config(const std::filesystem::path& file) {
+  if (file.empty()) return {};
+  ServerConfig config = load_config(file);
+  set_environment(config);
+  return config;
+}
+
+HostedServer::HostedServer(const std::map<std::string, GraphFactory>& graphs,
+                           const ServerOptions& options)
+    : options_(options),
+      config_(read_config(options.config)),
+      storage_(open_storage(options.data, config_)) {
+  load_graphs(graphs);
+  make_server();
+}
+
+void HostedServer::load_graphs(const std::map<std::string, GraphFactory>& graphs) {
+  CompileOptions compile;
+  compile.checkpointer = storage_.checkpointer;
+  compile.store = storage_.store;
+  compile.cache = std::make_shared<InMemoryCache>();
+  graphs_ = std::make_shared<GraphRegistry>(std::move(compile));
+  for (const auto& [name, factory] : graphs) graphs_->add(name, factory);
+  problems_ = graphs_->load(config_.graphs, {.is_reloadable = options_.reloads});
+}
+
+void HostedServer::make_server() {
+  ServerParts parts;
+  parts.repository = storage_.repository;
+  parts.checkpointer = storage_.checkpointer;
+  parts.store = storage_.store;
+  parts.graphs = graphs_;
+  parts.options = service_options(config_, options_);
+  server_ = std::make_unique<AgentServer>(std::move(parts));
+  http_ = std::make_unique<HttpServer>(make_router(*server_, config_), http_options());
+}
+
+HttpOptions HostedServer::http_options() {
+  HttpOptions http;
+  http.host = options_.host;
+  http.port = options_.port;
+  http.further_ports = options_.tries_next_port ? kFurtherPorts : 0;
+  http.cors = cors_options(config_.http.cors);
+  http.on_access = [this](const AccessRecord& record) { log_.write(access_log_line(record)); };
+  http.on_error = [this](std::string_view request_id, std::string_view what) {
+    log_.write("error", what, object({{"request_id", request_id}}));
+  };
+  return http;
+}
+
+// First the runs that were left: a client that asks for one finds it at work.
+void HostedServer::start() {
+  server_->start();
+  http_->start();
+  if (!options_.reloads) return;
+  reloading_ = std::make_unique<internal::RepeatingThread>(kReloadInterval, [this] { reload(); });
+}
+
+void HostedServer::reload() {
+  const GraphRegistry::Reload changed = graphs_->reload_changed();
+  for (const std::string& name : changed.graphs) {
+    log_.write("info", "graph loaded anew", object({{"graph", name}}));
+  }
+  for (const GraphProblem& problem : changed.problems) {
+    log_.write("error", problem.reason, object({{"graph", problem.name}}));
+  }
+  if (!changed.graphs.empty()) server_->assistants.make_system_assistants();
+}
+
+ServerInfo HostedServer::info() const {
+  ServerInfo info;
+  info.url = "http://" + shown_host(options_.host) + ":" + std::to_string(http_->port());
+  info.graphs = graphs_->names();
+  for (const GraphProblem& problem : problems_) {
+    info.problems.push_back(problem.name + ": " + problem.reason);
+  }
+  info.warnings = config_.warnings;
+  info.storage = storage_.path + (storage_.is_encrypted ? " (encrypted)" : "");
+  info.auth = "none: whoever reaches the address may do everything";
+  return info;
+}
+
+// Runs end at a checkpoint, which ends their streams; then the connections.
+void HostedServer::stop() {
+  reloading_.reset();
+  if (!server_->stop(options_.shutdown_timeout)) {
+    log_.write("warning", "runs were cut off; the next start takes them up");
+  }
+  http_->stop(kHttpGrace);
+}
+
+}  // namespace
+}  // namespace server
+
+void serve(const std::map<std::string, GraphFactory>& graphs, const ServerOptions& options) {
+  server::StopSignal stop;
+  server::HostedServer server(graphs, options);
+  server.start();
+  if (options.on_ready) options.on_ready(server.info());
+  stop.wait(options.stop);
+  server.stop();
+}
+
+}  // namespace clew
