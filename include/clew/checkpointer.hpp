@@ -169,7 +169,9 @@ struct ThreadSize {
   std::size_t values = 0;  // versions of channels; checkpoints share them
   // As stored; in memory an estimate that counts what several versions of a
   // value share once for each.
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;        // of all
+  std::uint64_t write_bytes = 0;  // of these the writes
+  std::uint64_t value_bytes = 0;  // of these the values that are stored beside checkpoints
 };
 
 class Checkpointer {
@@ -236,6 +238,10 @@ class Checkpointer {
 
   // Whether put() wants every channel's value, not only those of new_versions.
   virtual bool stores_all_values() const { return false; }
+
+  // Whether the metadata of checkpoints shall also say where they belong: the
+  // thread, the checkpoint that was asked for, and in subgraphs the task around them.
+  virtual bool stores_places() const { return false; }
 };
 
 // How many threads a query finds.

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "checkpoint/delta_history.hpp"
+#include "checkpoint/reserved_metadata.hpp"
 
 namespace clew {
 
@@ -16,12 +17,6 @@ constexpr std::array<std::pair<std::string_view, std::int64_t>, 4> kControlIndex
     {"__interrupt__", -3},
     {"__resume__", -4},
 }};
-
-constexpr std::array<std::string_view, 9> kReservedMetadata = {
-    "thread_id",          "checkpoint_id",  "checkpoint_ns",
-    "checkpoint_map",     "langgraph_step", "langgraph_node",
-    "langgraph_triggers", "langgraph_path", "langgraph_checkpoint_ns",
-};
 
 bool has_nul(const Value& value) {
   return value.is_string() && value.as_string().find('\0') != std::string_view::npos;
@@ -47,8 +42,7 @@ bool is_scalar(const Value& value) {
 }
 
 bool is_reserved(std::string_view key) {
-  return key.starts_with("__") ||
-         std::ranges::find(kReservedMetadata, key) != kReservedMetadata.end();
+  return key.starts_with("__") || internal::is_reserved_metadata(key);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <clew/errors.hpp>
 
 #include "pregel/loop.hpp"
+#include "pregel/run_metadata.hpp"
 #include "pregel/state_access.hpp"
 #include "pregel/task_status.hpp"
 
@@ -50,20 +51,6 @@ std::shared_ptr<Checkpointer> state_checkpointer(const Graph& graph, const Confi
   return saver;
 }
 
-// What a run's checkpoints and events say about it.
-Value run_metadata(const Config& config) {
-  Value metadata = config.metadata.is_object() ? config.metadata : object();
-  if (!config.configurable.is_object()) return metadata;
-  for (auto [key, value] : config.configurable.items()) {
-    const bool is_scalar =
-        value.is_string() || value.is_int() || value.is_double() || value.is_bool();
-    if (is_scalar && !key.starts_with("__") && !metadata.contains(key)) {
-      metadata = metadata.set(key, value);
-    }
-  }
-  return metadata;
-}
-
 Scope root_scope(const Graph& graph, const Config& config) {
   if (config.recursion_limit < 1) throw BadArgumentError("recursion_limit must be at least 1");
   Scope scope;
@@ -72,7 +59,7 @@ Scope root_scope(const Graph& graph, const Config& config) {
   if (scope.checkpointer) check_thread(config);
   scope.store = graph.options.store;
   scope.durability = config.durability.value_or(Durability::async);
-  scope.metadata = run_metadata(config);
+  describe_run(scope);
   return scope;
 }
 

@@ -4,6 +4,7 @@
 
 #include <clew/messages.hpp>
 
+#include "checkpoint/reserved_metadata.hpp"
 #include "pregel/loop.hpp"
 #include "pregel/now.hpp"
 #include "pregel/state_access.hpp"
@@ -90,6 +91,18 @@ void Loop::emit_custom(TaskRun& task, Value chunk) {
   scope_.sink->emit({StreamMode::custom, std::move(ns), std::move(chunk)});
 }
 
+namespace {
+
+// What a task's own fields say is not said again.
+Value without_reserved(Value metadata) {
+  for (const std::string_view key : internal::kReservedMetadata) {
+    if (metadata.contains(key)) metadata = metadata.erase(key);
+  }
+  return metadata;
+}
+
+}  // namespace
+
 void Loop::emit_task(TaskRun& task) {
   if (!tells(StreamMode::tasks) || task.is_hidden()) return;
   ObjectBuilder payload;
@@ -98,17 +111,19 @@ void Loop::emit_task(TaskRun& task) {
   payload.set("input",
               task.kind == TaskKind::call ? list({list({task.input}), object()}) : task.input);
   payload.set("triggers", task.triggers());
-  const Value metadata = task_metadata(task);
+  const Value metadata = without_reserved(task_metadata(task));
   if (!metadata.empty()) payload.set("metadata", metadata);
   emit(StreamMode::tasks, std::move(payload).build());
 }
 
 Value Loop::task_metadata(TaskRun& task) const {
-  Value metadata = scope_.metadata.is_null() ? object() : scope_.metadata;
-  if (task.node && task.node->options.metadata.is_object()) {
-    metadata = metadata.merge(task.node->options.metadata);
-  }
-  return metadata;
+  return with_node_metadata(scope_.metadata, task);
+}
+
+Value Loop::with_node_metadata(const Value& metadata, TaskRun& task) {
+  const Value known = metadata.is_null() ? object() : metadata;
+  const bool has_more = task.node && task.node->options.metadata.is_object();
+  return has_more ? known.merge(task.node->options.metadata) : known;
 }
 
 void Loop::emit_task_result(TaskRun& task, std::span<const Write> writes) {
@@ -268,11 +283,15 @@ void visit_state_messages(const Value& state, const Visit& visit) {
 }  // namespace
 
 Value Loop::message_metadata(TaskRun& task) const {
-  return task_metadata(task).merge(object({{"langgraph_node", task.name},
-                                           {"langgraph_step", step_},
-                                           {"langgraph_triggers", task.triggers()},
-                                           {"langgraph_path", task.path()},
-                                           {"langgraph_checkpoint_ns", task.checkpoint_ns()}}));
+  return task_metadata(task).merge(task_place(task));
+}
+
+Value Loop::task_place(TaskRun& task) const {
+  return object({{"langgraph_node", task.name},
+                 {"langgraph_step", step_},
+                 {"langgraph_triggers", task.triggers()},
+                 {"langgraph_path", task.path()},
+                 {"langgraph_checkpoint_ns", task.checkpoint_ns()}});
 }
 
 // A message that a node streams, whole or in chunks of one id.
@@ -281,9 +300,9 @@ void Loop::emit_message(TaskRun& task, const Value& message, const Value& metada
   if (!wants(StreamMode::messages)) return;
   const std::lock_guard lock(scope_.sink->mutex);
   if (id) scope_.sink->seen_messages.emplace(*id);
+  const Value known = message_metadata(task).set("checkpoint_ns", task.checkpoint_ns());
   scope_.sink->emit({StreamMode::messages, split_namespace(scope_.config.checkpoint_ns),
-                     list({message, metadata.is_object() ? message_metadata(task).merge(metadata)
-                                                         : message_metadata(task)})});
+                     list({message, metadata.is_object() ? known.merge(metadata) : known})});
 }
 
 // Messages that a node returned and that were not in its input.

@@ -57,7 +57,9 @@ struct Scope {
   std::shared_ptr<Store> store;
   std::shared_ptr<EventSink> sink;
   Durability durability = Durability::async;
-  Value metadata;  // of the run, for checkpoints and events
+  Value metadata;             // of the run, as its events have it
+  Value checkpoint_metadata;  // the same for its checkpoints
+  Value place;                // see Checkpointer::stores_places(); null if it does not
   std::optional<bool> resuming;
   std::shared_ptr<ReplayState> replay;
   Value resume_map;
@@ -232,7 +234,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void emit_checkpoint();
   void emit_messages(TaskRun& task, const Value& result);
   void output_writes(TaskRun& task, std::span<const Write> writes, bool cached);
+  static Value with_node_metadata(const Value& metadata, TaskRun& task);
   Value task_metadata(TaskRun& task) const;
+  Value task_place(TaskRun& task) const;
   Value message_metadata(TaskRun& task) const;
   Value config_of(const std::string& id) const;
   Value checkpoint_task(TaskRun& task, const std::vector<PendingWrite>& pending);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "pregel/loop.hpp"
+#include "pregel/run_metadata.hpp"
 #include "pregel/state_access.hpp"
 
 namespace clew::pregel {
@@ -60,6 +61,10 @@ Scope Loop::scope_for(TaskRun& task, const Graph& child) {
   if (scope_.sink && scope_.sink->subgraphs) scope.sink = scope_.sink;
   scope.durability = scope_.durability;
   scope.metadata = task_metadata(task);
+  scope.checkpoint_metadata = with_node_metadata(scope_.checkpoint_metadata, task);
+  if (scope_.place.is_object()) {
+    scope.place = place_of(scope.config).merge(task_place(task));
+  }
   scope.resuming = task.is_retry ? std::optional(true) : scope_.resuming;
   scope.replay = scope_.replay;
   scope.resume_map = scope_.resume_map;

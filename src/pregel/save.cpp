@@ -200,7 +200,8 @@ void Loop::save_checkpoint(std::vector<Index> snapshots) {
   CheckpointPut put;
   put.key = {scope_.config.thread_id, scope_.config.checkpoint_ns, saved_id_};
   put.new_versions = state_.commit_versions();
-  put.metadata = checkpoint_metadata(metadata_, scope_.metadata);
+  put.metadata = checkpoint_metadata(metadata_, scope_.checkpoint_metadata);
+  if (scope_.place.is_object()) put.metadata = scope_.place.merge(put.metadata);
   put.expected_head = expected_head_;
   checkpoint_.ts = now_text();
   put.checkpoint.v = checkpoint_.v;
@@ -440,7 +441,7 @@ void Loop::put_stub() {
   stub.checkpoint.channel_values = object();
   stub.checkpoint.channel_versions = object();
   stub.checkpoint.versions_seen = object();
-  stub.metadata = checkpoint_metadata(Value{{"step", -2}}, scope_.metadata);
+  stub.metadata = checkpoint_metadata(Value{{"step", -2}}, scope_.checkpoint_metadata);
   stub.new_versions = object();
   stub.expected_head = expected_head_;
   if (expected_head_) expected_head_ = loaded_id_;

@@ -4,6 +4,7 @@
 
 #include "checkpoint/delta_counters.hpp"
 #include "pregel/loop.hpp"
+#include "pregel/run_metadata.hpp"
 #include "pregel/task_view.hpp"
 
 namespace clew::pregel {
@@ -38,6 +39,7 @@ std::shared_ptr<Loop> StateAccess::open(const Config& config, const CheckpointTu
   scope.store = graph_->options.store;
   auto loop = std::make_shared<Loop>(graph_, std::move(scope), Value());
   loop->scope_.config = config;
+  describe_run(loop->scope_);
   if (saved) {
     loop->adopt(*saved);
     loop->load_pending(saved->pending_writes);

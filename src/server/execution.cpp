@@ -42,6 +42,9 @@ void Execution::begin() {
   ++run_.attempt;
   run_.status = "running";
   run_.updated_at = started_at_;
+  const Value& config = run_.kwargs["config"];
+  const Value metadata = merged(config["metadata"], object({{"run_attempt", run_.attempt}}));
+  run_.kwargs = run_.kwargs.set("config", config.set("metadata", metadata));
   const Value& graph_id = run_.kwargs["config"]["configurable"]["graph_id"];
   events_.emplace(run_, graph_id.is_string() ? graph_id.get<std::string>() : "");
   const auto mark_running = [run = run_](Tables& tables) {
@@ -64,9 +67,17 @@ void Execution::prepare() {
   if (!graph_) {
     throw Error("graph '" + graph_id.get<std::string>() + "' is not offered by this server");
   }
+  check_resume();
   call_ = run_call(run_, *graph_);
   call_.config.stop = stop_.get_token();
   if (run_.attempt > 1) resume_attempt();
+}
+
+// There must be something that can go on.
+void Execution::check_resume() {
+  if (run_.kwargs["command"]["resume"].is_null()) return;
+  if (parts_.checkpointer->get_tuple({run_.thread_id, "", ""})) return;
+  throw EmptyInputError("the thread has no checkpoint, so there is nothing to resume");
 }
 
 // A run that was cut off goes on from its last checkpoint, if it has made one,

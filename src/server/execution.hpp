@@ -43,6 +43,7 @@ class Execution : public std::enable_shared_from_this<Execution> {
  private:
   void begin();
   void prepare();
+  void check_resume();
   void resume_attempt();
   std::vector<Event> told_events();
   detail::Detached drive(std::shared_ptr<Execution> self);

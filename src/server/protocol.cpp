@@ -185,7 +185,7 @@ std::string ProtocolService::checked_thread(const Caller& caller, const std::str
 // Commands ----------------------------------------------------------------------
 
 Value ProtocolService::command(const Caller& caller, const std::string& thread_id,
-                               const Value& json) {
+                               const Value& json, std::int64_t seq) {
   if (!json.is_object() || !json["id"].is_int() || !json["method"].is_string()) {
     throw ServiceError(400, "Protocol commands must include an integer id and string method.");
   }
@@ -194,7 +194,6 @@ Value ProtocolService::command(const Caller& caller, const std::string& thread_i
   const Value params = json["params"].is_object() ? json["params"] : object();
   try {
     const std::string thread = checked_thread(caller, thread_id);
-    const std::int64_t seq = log_.protocol_seq(thread);
     if (method == "run.start") return success(id, start_run(caller, thread, params), seq);
     if (method == "input.respond") return success(id, respond(caller, thread, params), seq);
     if (method == "agent.getTree") {

@@ -32,8 +32,10 @@ class ProtocolService {
 
   // {"id", "method", "params"} -> {"type": "success" | "error", ...}. Subscriptions
   // are the connection's own and answered there. May wait for a run that is
-  // about to settle. Throws ServiceError 400 for what is no command.
-  Value command(const Caller& caller, const std::string& thread_id, const Value& body);
+  // about to settle. `seq` is that of the last event that the connection was sent;
+  // 0 for a connection without events. Throws ServiceError 400 for what is no command.
+  Value command(const Caller& caller, const std::string& thread_id, const Value& body,
+                std::int64_t seq = 0);
 
   // The thread need not exist.
   std::unique_ptr<EventReader> stream(const Caller& caller, const std::string& thread_id,

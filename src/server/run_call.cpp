@@ -60,8 +60,7 @@ RunCall run_call(const Run& run, const HostedGraph& graph) {
   config.configurable =
       configurable.erase("checkpoint_id").erase("checkpoint_ns").erase("checkpoint_map");
   config.context = graph.run_context(kwargs["context"]);
-  config.metadata = merged(kwargs["config"]["metadata"],
-                           object({{"run_attempt", run.attempt}, {"run_id", run.run_id}}));
+  config.metadata = kwargs["config"]["metadata"];
   config.tags = names(kwargs["config"]["tags"]);
   if (const Value& limit = kwargs["config"]["recursion_limit"]; limit.is_int()) {
     config.recursion_limit = static_cast<int>(limit.as_int());

@@ -119,7 +119,7 @@ std::vector<NewEvent> RunEvents::begin(std::int64_t attempt, const Value& input)
   add_lifecycle("running", {}, {});
   add("metadata", {}, object({{"run_id", run_id_}, {"attempt", attempt}}));
   if (wants("events")) {
-    add_callback("on_chain_start", graph_id_, object({{"input", input}}), {}, run_id_);
+    add_callback("on_chain_start", {.id = run_id_, .name = graph_id_}, object({{"input", input}}));
   }
   return std::move(made_);
 }
@@ -153,7 +153,8 @@ std::vector<NewEvent> RunEvents::take(const StreamEvent& event) {
 std::vector<NewEvent> RunEvents::end(std::string_view status, const Value& error) {
   made_.clear();
   if (wants("events") && status == "success") {
-    add_callback("on_chain_end", graph_id_, object({{"output", last_values_}}), {}, run_id_);
+    add_callback("on_chain_end", {.id = run_id_, .name = graph_id_},
+                 object({{"output", last_values_}}));
   }
   if (!error.is_null()) add("error", {}, error);
   if (status == "success" && has_said_interrupted_) {
@@ -311,33 +312,42 @@ void RunEvents::take_debug(const StreamEvent& event) {
   const std::string id = payload["id"].get<std::string>();
   const std::string name = payload["name"].get<std::string>();
   if (data["type"] == Value("task")) {
-    task_inputs_[id] = payload["input"];
-    add_callback("on_chain_start", name, object({{"input", payload["input"]}}), data["step"], id);
-  } else {
-    add_callback("on_chain_stream", name, object({{"chunk", payload["result"]}}), data["step"], id);
-    add_callback("on_chain_end", name,
-                 object({{"output", payload["result"]}, {"input", task_inputs_[id]}}), data["step"],
-                 id);
-    task_inputs_.erase(id);
+    const Callback task{id, name, data["step"], payload["triggers"], event.ns};
+    tasks_.insert_or_assign(id, StartedTask{task, payload["input"]});
+    add_callback("on_chain_start", task, object({{"input", payload["input"]}}));
+  } else if (const auto started = tasks_.find(id); started != tasks_.end()) {
+    const auto& [task, input] = started->second;
+    add_callback("on_chain_stream", task, object({{"chunk", payload["result"]}}));
+    add_callback("on_chain_end", task, object({{"output", payload["result"]}, {"input", input}}));
+    tasks_.erase(started);
   }
 }
 
-void RunEvents::add_callback(std::string_view event, std::string_view name, const Value& data,
-                             const Value& step, const std::string& id) {
-  const bool is_root = id == run_id_;
+// Where in its graph a task is.
+Value RunEvents::place_of(const Callback& task) {
+  Value place = object({{"langgraph_step", task.step},
+                        {"langgraph_node", task.name},
+                        {"langgraph_triggers", task.triggers},
+                        {"langgraph_checkpoint_ns",
+                         join("", task.ns).erase(0, 1) + (task.ns.empty() ? "" : "|") + task.name +
+                             ":" + task.id}});
+  const bool is_pulled = task.triggers != list({"__pregel_push"});
+  return is_pulled ? place.set("langgraph_path", list({"__pregel_pull", task.name})) : place;
+}
+
+void RunEvents::add_callback(std::string_view event, const Callback& of, const Value& data) {
+  const bool is_root = of.id == run_id_;
   Value metadata = merged(metadata_, object({{"run_id", run_id_},
                                              {"thread_id", configurable_["thread_id"]},
                                              {"graph_id", graph_id_}}));
-  if (!is_root) {
-    metadata = metadata.merge(object({{"langgraph_step", step}, {"langgraph_node", name}}));
-  }
-  const Value tags = is_root ? list() : list({"graph:step:" + std::to_string(step.as_int())});
+  if (!is_root) metadata = metadata.merge(place_of(of));
+  const Value tags = is_root ? list() : list({"graph:step:" + std::to_string(of.step.as_int())});
   add("events", {},
       object({{"event", event},
               {"data", data},
-              {"name", name},
+              {"name", of.name},
               {"tags", tags},
-              {"run_id", id},
+              {"run_id", of.id},
               {"metadata", metadata},
               {"parent_ids", is_root ? list() : list({run_id_})}}));
 }

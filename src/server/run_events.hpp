@@ -48,8 +48,20 @@ class RunEvents {
   void take_protocol_chunk(const std::vector<std::string>& ns, const Value& chunk);
   Value accumulated(const Value& message);
   void take_debug(const StreamEvent& event);
-  void add_callback(std::string_view event, std::string_view name, const Value& data,
-                    const Value& step, const std::string& id);
+  // What a callback event is about: the run itself, or one of its tasks.
+  struct Callback {
+    std::string id;
+    std::string name;
+    Value step = {};
+    Value triggers = {};
+    std::vector<std::string> ns = {};
+  };
+  struct StartedTask {
+    Callback task;
+    Value input;
+  };
+  static Value place_of(const Callback& task);
+  void add_callback(std::string_view event, const Callback& of, const Value& data);
   Value with_configurable(const Value& config) const;
   Value checkpoint_payload(const Value& payload) const;
 
@@ -70,7 +82,7 @@ class RunEvents {
   std::map<std::string, std::vector<std::string>> children_ = {};  // at work, by namespace
   std::map<std::string, Value> messages_ = {};                     // accumulated, by id
   std::set<std::string> open_messages_ = {};                       // of the protocol
-  std::map<std::string, Value> task_inputs_ = {};
+  std::map<std::string, StartedTask> tasks_ = {};                  // that have not ended, by id
 };
 
 }  // namespace clew::server

@@ -349,9 +349,8 @@ void RunService::cancel(const Caller& caller, const std::string& thread_text,
   const auto run = parts_.repository->look(
       [&](const Tables& tables) { return tables.runs().get(thread_id, run_id); });
   if (!run) throw ServiceError(404, "No runs found to cancel.");
-  const bool is_open = then && log_.when_over(thread_id, run_id, [then](const RunOutcome& outcome) {
-    then(outcome.result);
-  });
+  const bool is_open =
+      then && log_.when_over(thread_id, run_id, [then](const RunOutcome&) { then(object()); });
   if (!cancel_one(*run, request)) {
     throw ServiceError(404,
                        "No matching runs to cancel. Please verify the thread ID and run IDs are "

@@ -75,7 +75,7 @@ class RunService {
   // ---- Ending
 
   // Returns when the run is marked; `then`, if given, is called when it has
-  // stopped, with its last values. ServiceError 404 if there is nothing to cancel.
+  // stopped, with what ?wait=1 answers. ServiceError 404 if there is nothing to cancel.
   void cancel(const Caller& caller, const std::string& thread_id, const std::string& run_id,
               const CancelRequest& request, std::function<void(Value)> then);
   // {"thread_id", "run_ids"} or {"status"}.

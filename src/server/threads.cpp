@@ -298,9 +298,11 @@ Value ThreadService::storage(const Caller& caller, const std::string& id) {
   const ThreadSize size = parts_.checkpointer->thread_size(thread.thread_id);
   return object({{"thread_id", thread.thread_id},
                  {"total_bytes", size.bytes},
-                 {"checkpoints", object({{"count", size.checkpoints}})},
-                 {"channel_values", object({{"count", size.values}})},
-                 {"pending_writes", object({{"count", size.writes}})}});
+                 {"checkpoints",
+                  object({{"count", size.checkpoints},
+                          {"bytes", size.bytes - size.value_bytes - size.write_bytes}})},
+                 {"channel_values", object({{"count", size.values}, {"bytes", size.value_bytes}})},
+                 {"pending_writes", object({{"count", size.writes}, {"bytes", size.write_bytes}})}});
 }
 
 std::size_t ThreadService::sweep() {
@@ -363,7 +365,10 @@ Value ThreadService::state(const Caller& caller, const std::string& id,
   const Thread thread = find(caller, id);
   Config config{.thread_id = thread.thread_id};
   config.checkpoint_id = checkpoint_id;
-  return read_state(thread, config, subgraphs);
+  const Value state = read_state(thread, config, subgraphs);
+  if (checkpoint_id.empty()) return state;
+  // It was asked for without a namespace, and is shown as it was asked for.
+  return state.set("checkpoint", state["checkpoint"].erase("checkpoint_ns"));
 }
 
 Value ThreadService::state_at(const Caller& caller, const std::string& id, const Value& json) {

@@ -104,7 +104,7 @@ ThreadSize Namespace::size() {
   for (auto& [id, record] : records_) {
     for (const PendingWrite& write : record.writes.list()) {
       ++size.writes;
-      size.bytes += estimated_size(write.value);
+      size.write_bytes += estimated_size(write.value);
     }
     if (!record.is_stored) continue;
     ++size.checkpoints;
@@ -114,9 +114,10 @@ ThreadSize Namespace::size() {
       const Value* value = stored_value(record, channel);
       if (!value || !counted.emplace(channel, version).second) continue;
       ++size.values;
-      size.bytes += estimated_size(*value);
+      size.value_bytes += estimated_size(*value);
     }
   }
+  size.bytes += size.write_bytes + size.value_bytes;
   return size;
 }
 

@@ -257,6 +257,8 @@ ThreadSize InMemorySaver::thread_size(std::string_view thread_id) {
     total.writes += size.writes;
     total.values += size.values;
     total.bytes += size.bytes;
+    total.write_bytes += size.write_bytes;
+    total.value_bytes += size.value_bytes;
   }
   return total;
 }

@@ -176,8 +176,9 @@ ThreadSize LangGraphLayout::thread_size(Connection& connection, std::string_view
   size.values = versions.size();
   size.writes =
       number(connection.value("SELECT COUNT(*) FROM writes WHERE thread_id = ?", thread_id));
-  size.bytes += number(connection.value(
+  size.write_bytes = number(connection.value(
       "SELECT SUM(length(CAST(value AS BLOB))) FROM writes WHERE thread_id = ?", thread_id));
+  size.bytes += size.write_bytes;
   return size;
 }
 

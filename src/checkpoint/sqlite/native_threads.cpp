@@ -329,11 +329,13 @@ ThreadSize NativeLayout::thread_size(Connection& connection, std::string_view th
   size.writes = count("SELECT count(*) FROM checkpoint_writes WHERE thread_id = ?");
   size.values =
       count("SELECT count(*) FROM checkpoint_blobs WHERE thread_id = ? AND type <> 'empty'");
-  size.bytes = count(
-                   "SELECT sum(length(checkpoint) + length(metadata)) FROM checkpoints"
-                   " WHERE thread_id = ?") +
-               count("SELECT sum(length(blob_data)) FROM checkpoint_writes WHERE thread_id = ?") +
-               count("SELECT sum(length(blob_data)) FROM checkpoint_blobs WHERE thread_id = ?");
+  size.write_bytes =
+      count("SELECT sum(length(blob_data)) FROM checkpoint_writes WHERE thread_id = ?");
+  size.value_bytes =
+      count("SELECT sum(length(blob_data)) FROM checkpoint_blobs WHERE thread_id = ?");
+  size.bytes = size.write_bytes + size.value_bytes +
+               count("SELECT sum(length(checkpoint) + length(metadata)) FROM checkpoints"
+                     " WHERE thread_id = ?");
   return size;
 }
 

@@ -85,8 +85,9 @@ Value ProtocolSession::reply_to(const Value& command) {
   if (method == Value("subscription.unsubscribe")) return unsubscribe(command);
   if (method == Value("agent.getTree")) return tree(command);
   is_starting_ = true;
+  const std::int64_t seq = seq_;
   lock.unlock();  // others wait for a run
-  return protocol_.command(caller_, thread_id_, command);
+  return protocol_.command(caller_, thread_id_, command, seq);
 }
 
 Value ProtocolSession::meta() const { return object({{"applied_through_seq", seq_}}); }

@@ -97,6 +97,7 @@ Response join_run(AgentServer& server, Request& request) {
 Response missing_run_response(const ServiceError& error) {
   Response response = text_response({}, std::string(kEventStreamType));
   response.headers.emplace_back("cache-control", "no-store");
+  response.headers.emplace_back("x-accel-buffering", "no");
   append_event(
       response.body,
       {.event = "error",
