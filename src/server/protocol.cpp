@@ -10,6 +10,7 @@
 #include "server/body.hpp"
 #include "server/new_ids.hpp"
 #include "server/shapes.hpp"
+#include "server/watch.hpp"
 
 namespace clew::server {
 namespace {
@@ -158,12 +159,19 @@ bool ProtocolFilter::matches(const Event& event) const {
   return std::any_of(namespaces.begin(), namespaces.end(), is_within);
 }
 
+bool ProtocolFilter::only_watches() const {
+  return std::all_of(channels.begin(), channels.end(), [](const std::string& channel) {
+    return channel == "lifecycle" || channel == "input";
+  });
+}
+
 std::unique_ptr<EventReader> ProtocolService::stream(const Caller& caller,
                                                      const std::string& thread_id,
                                                      const ProtocolFilter& filter) {
   const std::string id = checked_thread(caller, thread_id);
-  return log_.read_protocol(id, filter.since,
-                            [filter](const Event& event) { return filter.matches(event); });
+  auto events = log_.read_protocol(
+      id, filter.since, [filter](const Event& event) { return filter.matches(event); });
+  return filter.only_watches() ? watching(std::move(events)) : std::move(events);
 }
 
 std::unique_ptr<EventReader> ProtocolService::events(const Caller& caller,

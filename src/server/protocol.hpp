@@ -23,6 +23,8 @@ struct ProtocolFilter {
   // Of {"channels", "namespaces", "depth", "since"}. Throws ServiceError 400.
   static ProtocolFilter of(const Value& body);
   bool matches(const Event& event) const;
+  // Whether it wants nothing but "lifecycle" and "input": see watch.hpp.
+  bool only_watches() const;
 };
 
 class ProtocolService {

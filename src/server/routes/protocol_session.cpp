@@ -9,6 +9,7 @@
 
 #include "server/new_ids.hpp"
 #include "server/shapes.hpp"
+#include "server/watch.hpp"
 
 namespace clew::server {
 namespace {
@@ -196,9 +197,20 @@ void ProtocolSession::pump_locked() {
     }
     if (read_.empty()) return;
     if (is_starting_ && read_.front().run_id != run_id_) return;  // the reply goes first
+    if (waits_for(read_.front())) return;
     take(read_.front());
     read_.pop_front();
   }
+}
+
+bool ProtocolSession::waits_for(const Event& event) {
+  const auto rest = held_back(event);
+  const bool only_watches =
+      std::all_of(subscriptions_.begin(), subscriptions_.end(),
+                  [](const auto& entry) { return entry.second.only_watches(); });
+  if (rest.count() <= 0 || !only_watches) return false;
+  default_executor().post_after(rest, waker());
+  return true;
 }
 
 void ProtocolSession::take(const Event& event) {

@@ -35,6 +35,7 @@ class ProtocolSession final : public WebSocketSession,
 
   std::size_t replay(const ProtocolFilter& filter, std::int64_t since);
   void pump_locked();
+  bool waits_for(const Event& event);
   void take(const Event& event);
   Value meta() const;
 
