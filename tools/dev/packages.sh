@@ -10,8 +10,6 @@ declare -A packages=(
   [python]="python3 python3-venv"
   [javascript]="nodejs npm"
   [server-bench]="wrk"
-  [javascript]="nodejs npm"
-  [server-bench]="wrk"
 )
 
 # ensure_packages GROUP...

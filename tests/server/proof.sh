@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# One part of the proof of the server (PROOF.md), against a server of its own on fresh data.
+#
+#   proof.sh replay | auth | python | javascript | kill | strangers | schemathesis
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+source tools/dev/server.sh
+
+python=$server_venv/bin/python
+config=tests/data/server/clew.json
+[[ $1 == auth || $1 == strangers ]] && config=tests/data/server/clew.auth.json
+server="build/bin/clew dev --no-reload --config $config --host 127.0.0.1 --port {port} --data {data}"
+
+with_server() {
+  exec "$python" tests/server/with_server.py --server-command "$server" -- "$@"
+}
+
+case $1 in
+  replay) with_server "$python" tests/server/replay.py --url {url} ;;
+  auth) with_server "$python" tests/server/replay.py --url {url} --file 16_auth.json ;;
+  python) with_server "$python" tests/server/tour_python.py --url {url} ;;
+  javascript) with_server "$(server_node)" tests/server/tour_js/tour.mjs --url {url} ;;
+  kill) exec "$python" tests/server/kill.py --server-command "$server" ;;
+  strangers) with_server "$python" tests/server/strangers.py --url {url} ;;
+  schemathesis) with_server tests/server/schemathesis.sh {url} 10 ;;
+  *)
+    echo "proof.sh: there is no '$1'" >&2
+    exit 2
+    ;;
+esac
