@@ -6,6 +6,7 @@
 
 #include <clew/errors.hpp>
 
+#include "graph/hosted_run.hpp"
 #include "pregel/loop.hpp"
 #include "pregel/run_metadata.hpp"
 #include "pregel/state_access.hpp"
@@ -313,20 +314,43 @@ Task<std::optional<StreamEvent>> Stream::next_of(std::shared_ptr<Queue> queue) {
 
 Task<std::optional<StreamEvent>> Stream::async_next() { return next_of(queue_); }
 
+namespace {
+
+std::shared_ptr<EventSink> make_sink(StreamOptions options) {
+  auto sink = std::make_shared<EventSink>();
+  sink->modes = std::move(options.modes);
+  sink->subgraphs = options.subgraphs;
+  return sink;
+}
+
+}  // namespace
+
 Stream CompiledGraph::stream(const Value& input, const Config& config,
                              StreamOptions options) const {
   auto queue = std::make_shared<Stream::Queue>(graph_->executor());
   Scope scope = root_scope(*graph_, config);
   scope.is_stream = true;
   scope.config.stop = queue->token(config.stop);
-  scope.sink = std::make_shared<EventSink>();
-  scope.sink->modes = std::move(options.modes);
-  scope.sink->subgraphs = options.subgraphs;
-  scope.sink->emit = [queue](StreamEvent event) { queue->push(std::move(event)); };
+  scope.sink = make_sink(std::move(options));
+  scope.sink->emit = [queue](StreamEvent event, std::string_view) {
+    queue->push(std::move(event));
+  };
   auto loop = std::make_shared<Loop>(graph_, std::move(scope), input);
   loop->executor().post(
       [loop, queue] { loop->start([queue](std::exception_ptr error) { queue->end(error); }); });
   return Stream(std::move(queue));
+}
+
+void start_hosted_run(const CompiledGraph& graph, const Value& input, const Config& config,
+                      StreamOptions options, RunHost host) {
+  Scope scope = root_scope(graph.graph(), config);
+  scope.is_stream = true;
+  scope.sink = make_sink(std::move(options));
+  scope.sink->emit = std::move(host.take_event);
+  scope.sink->names_tasks = true;
+  scope.name_checkpoint = std::move(host.name_checkpoint);
+  auto loop = std::make_shared<Loop>(graph.shared(), std::move(scope), input);
+  loop->executor().post([loop, done = std::move(host.done)] { loop->start(done); });
 }
 
 // States ----------------------------------------------------------------------

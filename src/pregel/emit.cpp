@@ -30,6 +30,10 @@ bool EventSink::wants(StreamMode mode) const {
   return std::find(modes.begin(), modes.end(), mode) != modes.end();
 }
 
+void EventSink::tell(StreamEvent event, TaskRun* task) {
+  emit(std::move(event), names_tasks && task ? std::string_view(task->id()) : std::string_view());
+}
+
 bool Loop::wants(StreamMode mode) const { return scope_.sink && scope_.sink->wants(mode); }
 
 // Whether somebody listens to such events, if only as part of `debug`.
@@ -38,24 +42,25 @@ bool Loop::tells(StreamMode mode) const {
   return wants(mode) || (is_debugged && wants(StreamMode::debug));
 }
 
-void Loop::emit(StreamMode mode, Value payload) {
+void Loop::emit(StreamMode mode, Value payload, TaskRun* task) {
   if (!tells(mode)) return;
   std::vector<std::string> ns = split_namespace(scope_.config.checkpoint_ns);
   const std::lock_guard lock(scope_.sink->mutex);
   const bool is_debugged = mode == StreamMode::tasks || mode == StreamMode::checkpoints;
   if (!is_debugged || !wants(StreamMode::debug)) {
-    return scope_.sink->emit({mode, std::move(ns), std::move(payload)});
+    return scope_.sink->tell({mode, std::move(ns), std::move(payload)}, task);
   }
-  if (wants(mode)) scope_.sink->emit({mode, ns, payload});
+  if (wants(mode)) scope_.sink->tell({mode, ns, payload}, task);
   const bool is_checkpoint = mode == StreamMode::checkpoints;
   const char* type = is_checkpoint                ? "checkpoint"
                      : payload.contains("result") ? "task_result"
                                                   : "task";
-  scope_.sink->emit({StreamMode::debug, ns,
+  scope_.sink->tell({StreamMode::debug, ns,
                      object({{"step", is_checkpoint ? step_ - 1 : step_},
                              {"timestamp", now_text()},
                              {"type", type},
-                             {"payload", payload}})});
+                             {"payload", payload}})},
+                    task);
 }
 
 // The state -------------------------------------------------------------------
@@ -88,7 +93,7 @@ void Loop::emit_custom(TaskRun& task, Value chunk) {
     ns.pop_back();
   }
   const std::lock_guard lock(scope_.sink->mutex);
-  scope_.sink->emit({StreamMode::custom, std::move(ns), std::move(chunk)});
+  scope_.sink->tell({StreamMode::custom, std::move(ns), std::move(chunk)}, &task);
 }
 
 namespace {
@@ -113,7 +118,7 @@ void Loop::emit_task(TaskRun& task) {
   payload.set("triggers", task.triggers());
   const Value metadata = without_reserved(task_metadata(task));
   if (!metadata.empty()) payload.set("metadata", metadata);
-  emit(StreamMode::tasks, std::move(payload).build());
+  emit(StreamMode::tasks, std::move(payload).build(), &task);
 }
 
 Value Loop::task_metadata(TaskRun& task) const {
@@ -143,18 +148,20 @@ void Loop::emit_task_result(TaskRun& task, std::span<const Write> writes) {
       results.emplace_back(write.name(), write.value);
     }
   }
-  emit(StreamMode::tasks, object({{"id", task.id()},
-                                  {"name", task.name},
-                                  {"error", error},
-                                  {"result", folded_writes(results)},
-                                  {"interrupts", interrupt_list(interrupts)}}));
+  emit(StreamMode::tasks,
+       object({{"id", task.id()},
+               {"name", task.name},
+               {"error", error},
+               {"result", folded_writes(results)},
+               {"interrupts", interrupt_list(interrupts)}}),
+       &task);
 }
 
 void Loop::emit_updates(TaskRun& task, std::span<const Write> writes, bool cached) {
   if (!wants(StreamMode::updates)) return;
   Value event = object({{task.name, task_update(*output_, writes)}});
   if (cached) event = event.set("__metadata__", Value{{"cached", true}});
-  emit(StreamMode::updates, std::move(event));
+  emit(StreamMode::updates, std::move(event), &task);
 }
 
 // Tells what a task wrote; questions also become part of the result.
@@ -183,12 +190,12 @@ void Loop::output_writes(TaskRun& task, std::span<const Write> writes, bool cach
         latest_ = read_output_now();
       }
     }
-    emit(StreamMode::updates, object({{kInterrupt, questions}}));
+    emit(StreamMode::updates, object({{kInterrupt, questions}}), &task);
     if (wants(StreamMode::values)) {
       const Value now = read_output_now();
-      emit(StreamMode::values, now.is_object() && !output_->is_bare
-                                   ? now.set(kInterrupt, questions)
-                                   : object({{kInterrupt, questions}}));
+      const bool is_whole = now.is_object() && !output_->is_bare;
+      emit(StreamMode::values,
+           is_whole ? now.set(kInterrupt, questions) : object({{kInterrupt, questions}}), &task);
     }
   } else if (!writes.front().is(kError)) {
     emit_updates(task, writes, cached);
@@ -301,8 +308,9 @@ void Loop::emit_message(TaskRun& task, const Value& message, const Value& metada
   const std::lock_guard lock(scope_.sink->mutex);
   if (id) scope_.sink->seen_messages.emplace(*id);
   const Value known = message_metadata(task).set("checkpoint_ns", task.checkpoint_ns());
-  scope_.sink->emit({StreamMode::messages, split_namespace(scope_.config.checkpoint_ns),
-                     list({message, metadata.is_object() ? known.merge(metadata) : known})});
+  scope_.sink->tell({StreamMode::messages, split_namespace(scope_.config.checkpoint_ns),
+                     list({message, metadata.is_object() ? known.merge(metadata) : known})},
+                    &task);
 }
 
 // Messages that a node returned and that were not in its input.
@@ -319,7 +327,7 @@ void Loop::emit_messages(TaskRun& task, const Value& result) {
   const auto emit_message = [&](const Value& message) {
     const auto id = message_id(message);
     if (id && !seen.emplace(*id).second) return;
-    scope_.sink->emit({StreamMode::messages, ns, list({message, message_metadata(task)})});
+    scope_.sink->tell({StreamMode::messages, ns, list({message, message_metadata(task)})}, &task);
   };
   const auto visit_result = [&](const Value& part) {
     visit_state_messages(is_command(part) ? part.get<Command>().update : part, emit_message);

@@ -42,11 +42,14 @@ struct ReplayState {
 struct EventSink {
   std::vector<StreamMode> modes;
   bool subgraphs = false;
-  std::function<void(StreamEvent)> emit;
+  // Gets the id of the task that tells it; of none if a graph does, or nobody wants to know.
+  std::function<void(StreamEvent, std::string_view task_id)> emit;
+  bool names_tasks = false;
   std::mutex mutex = {};
   std::unordered_set<std::string> seen_messages = {};
 
   bool wants(StreamMode mode) const;
+  void tell(StreamEvent event, TaskRun* task);
 };
 
 // What a run gets from its caller or from the task around it.
@@ -56,6 +59,8 @@ struct Scope {
   std::shared_ptr<Checkpointer> checkpointer;
   std::shared_ptr<Store> store;
   std::shared_ptr<EventSink> sink;
+  // Names a new checkpoint; without it the name is new, too.
+  std::function<std::string(const std::string& checkpoint_ns, std::int64_t step)> name_checkpoint;
   Durability durability = Durability::async;
   Value metadata;             // of the run, as its events have it
   Value checkpoint_metadata;  // the same for its checkpoints
@@ -208,6 +213,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   bool saves_at_once() const;
   std::unordered_map<std::string_view, TaskRun*> tasks_by_id() const;
   void put_checkpoint(std::string_view source);
+  std::string new_checkpoint_id(std::int64_t step) const;
   void put_final_checkpoint();
   void put_exit_writes();
   void put_exit_delta_writes();
@@ -226,7 +232,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   // emit.cpp
   bool wants(StreamMode mode) const;
   bool tells(StreamMode mode) const;
-  void emit(StreamMode mode, Value payload);
+  void emit(StreamMode mode, Value payload, TaskRun* task = nullptr);
   void emit_values();
   void emit_updates(TaskRun& task, std::span<const Write> writes, bool cached);
   void emit_task(TaskRun& task);

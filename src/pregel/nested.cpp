@@ -59,6 +59,7 @@ Scope Loop::scope_for(TaskRun& task, const Graph& child) {
   scope.parent = &task;
   scope.store = child.options.store ? child.options.store : scope_.store;
   if (scope_.sink && scope_.sink->subgraphs) scope.sink = scope_.sink;
+  scope.name_checkpoint = scope_.name_checkpoint;
   scope.durability = scope_.durability;
   scope.metadata = task_metadata(task);
   scope.checkpoint_metadata = with_node_metadata(scope_.checkpoint_metadata, task);
@@ -100,7 +101,7 @@ std::optional<Value> Loop::take_null_resume() {
 
 const std::string& Loop::checkpoint_id() {
   const std::lock_guard lock(id_mutex_);
-  if (checkpoint_.id.empty()) checkpoint_.id = clew::checkpoint_id(step_ - 1);
+  if (checkpoint_.id.empty()) checkpoint_.id = new_checkpoint_id(step_ - 1);
   return checkpoint_.id;
 }
 

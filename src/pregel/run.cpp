@@ -226,6 +226,8 @@ void Loop::task_done() {
 // One task ---------------------------------------------------------------------
 
 void Loop::execute(TaskRun& task) {
+  // Made now: the node may tell something from several threads.
+  if (scope_.sink && scope_.sink->names_tasks) task.id();
   const NodeBody& body = task.body();
   if (body.coroutine || (body.subgraph && !task.is_hidden())) {
     run_detached(execute_coroutine(task));

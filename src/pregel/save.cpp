@@ -132,8 +132,9 @@ void Loop::put_writes(TaskRun& task, std::span<const Write> writes, bool cached)
   }
   if (writes.empty()) return;
   keep_pending(task, writes);
-  if (saves_at_once()) save_writes(task, writes);
+  // Told first: once the writes are stored the task does not run, nor tell, again.
   output_writes(task, writes, cached);
+  if (saves_at_once()) save_writes(task, writes);
   store_in_cache(task, writes, cached);
 }
 
@@ -177,9 +178,14 @@ void Loop::put_checkpoint(std::string_view source) {
       {{"source", source}, {"step", step_}, {"parents", parents.is_null() ? object() : parents}});
   if (!counters.empty()) metadata_ = std::move(metadata_).set(kDeltaCounters, counters);
   checkpoint_.v = kCheckpointVersion;
-  checkpoint_.id = clew::checkpoint_id(step_);
+  checkpoint_.id = new_checkpoint_id(step_);
   if (saves_at_once()) save_checkpoint(channels_to_snapshot(counters));
   ++step_;
+}
+
+std::string Loop::new_checkpoint_id(std::int64_t step) const {
+  return scope_.name_checkpoint ? scope_.name_checkpoint(scope_.config.checkpoint_ns, step)
+                                : clew::checkpoint_id(step);
 }
 
 void Loop::put_final_checkpoint() {

@@ -12,11 +12,14 @@ AgentServer::AgentServer(ServerParts parts)
       crons(parts_, runs),
       store(parts_),
       protocol(parts_, log, runs),
-      sweeper_(threads, parts_.options.sweep_interval) {}
+      sweeper_(threads, parts_.options.sweep_interval) {
+  parts_.checkpointer->set_gate([this](const std::string& thread_id) { log.flush(thread_id); });
+}
 
+// What executes ends first, as it still stores something.
 AgentServer::~AgentServer() {
-  sweeper_.stop();
-  crons.stop();
+  stop(std::chrono::hours(24));
+  parts_.checkpointer->set_gate({});
 }
 
 void AgentServer::start() {

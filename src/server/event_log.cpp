@@ -64,7 +64,8 @@ class EventLog::Channel {
   mutable std::mutex mutex;
   EventTail numbered;         // the last event that has its numbers
   std::int64_t stored_place;  // the last event that is stored
-  std::deque<Event> recent;   // up to it, without a gap
+  std::condition_variable stored;
+  std::deque<Event> recent;  // up to it, without a gap
   std::size_t recent_bytes = 0;
   std::map<std::string, OpenRun> open_runs;
   bool is_gone = false;  // the thread was removed
@@ -90,7 +91,9 @@ std::vector<Event> EventLog::Channel::number(const std::string& run_id,
     event.run_id = run_id;
     event.place = ++numbered.place;
     if (from.kind == EventKind::state_update) event.seq = 1;
-    if (run != open_runs.end() && from.kind != EventKind::protocol) {
+    const bool is_hidden =
+        from.kind == EventKind::protocol || from.kind == EventKind::checkpoint;
+    if (run != open_runs.end() && !is_hidden) {
       event.seq = ++run->second.last_seq;
     }
     if (from.is_of_protocol) event.protocol_seq = ++numbered.protocol_seq;
@@ -98,6 +101,7 @@ std::vector<Event> EventLog::Channel::number(const std::string& run_id,
     event.kind = from.kind;
     event.name = std::move(from.name);
     event.data = std::move(from.data);
+    event.source = std::move(from.source);
     result.push_back(std::move(event));
   }
   return result;
@@ -264,7 +268,8 @@ std::unique_ptr<EventReader> EventLog::read_thread(const std::string& thread_id,
   }
   return std::make_unique<Reader>(*this, target, "", place,
                                   [filter = std::move(filter)](const Event& event) {
-                                    return event.kind != EventKind::protocol && filter(event);
+                                    return event.kind != EventKind::protocol &&
+                                           event.kind != EventKind::checkpoint && filter(event);
                                   });
 }
 
@@ -425,6 +430,20 @@ void EventLog::end_run(const std::string& thread_id, const std::string& run_id,
   put(std::move(entry));
 }
 
+// Most often there is nothing to wait for, and then no channel is made for it.
+void EventLog::flush(const std::string& thread_id) {
+  std::shared_ptr<Channel> target;
+  {
+    const std::lock_guard lock(channels_mutex_);
+    const auto found = channels_.find(thread_id);
+    if (found == channels_.end()) return;
+    target = found->second;
+  }
+  std::unique_lock lock(target->mutex);
+  const std::int64_t last = target->numbered.place;
+  target->stored.wait(lock, [&] { return target->stored_place >= last; });
+}
+
 void EventLog::leave_run(const std::string& thread_id, const std::string& run_id) {
   const std::shared_ptr<Channel> target = channel(thread_id);
   bool was_open = false;
@@ -519,6 +538,7 @@ void EventLog::publish(std::span<Entry> entries) {
     {
       const std::lock_guard lock(entry.channel->mutex);
       entry.channel->keep(std::move(entry.events));
+      entry.channel->stored.notify_all();
       const auto run = entry.channel->open_runs.find(entry.ended_run);
       has_ended = run != entry.channel->open_runs.end();
       if (has_ended) {

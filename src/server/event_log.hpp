@@ -36,6 +36,7 @@ struct NewEvent {
   std::string name = {};
   std::string data = {};        // JSON text
   bool is_of_protocol = false;  // counts in the history of the thread-scoped protocol
+  std::string source = {};      // see Event
 };
 
 // How a run ended, for those who wait for it.
@@ -92,9 +93,12 @@ class EventLog {
   void append(const std::string& thread_id, const std::string& run_id, std::vector<NewEvent> events,
               Change change = {}, Done done = {});
 
-  // The same with the end of the run, durable in full before readers see it.
+  // append() with the end of the run, durable in full before readers see it.
   void end_run(const std::string& thread_id, const std::string& run_id,
                std::vector<NewEvent> events, Change change, RunOutcome outcome, Done done);
+
+  // Returns when all that was appended to the thread is stored.
+  void flush(const std::string& thread_id);
 
   // The run gets no end now; its readers end. For a server that stops.
   void leave_run(const std::string& thread_id, const std::string& run_id);

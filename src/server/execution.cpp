@@ -1,15 +1,20 @@
 #include "server/execution.hpp"
 
 #include <clew/errors.hpp>
+#include <clew/ids.hpp>
 
+#include "graph/hosted_run.hpp"
 #include "server/runs.hpp"
 #include "server/shapes.hpp"
 
 namespace clew::server {
 namespace {
 
-// What a run told beyond this may be told again after a crash.
-constexpr std::size_t kMostReplayed = 100'000;
+std::string namespace_text(const std::vector<std::string>& ns) {
+  std::string text;
+  for (const std::string& segment : ns) text += (text.empty() ? "" : "|") + segment;
+  return text;
+}
 
 }  // namespace
 
@@ -54,11 +59,10 @@ void Execution::begin() {
               mark_running);
   try {
     prepare();
+    drive();
   } catch (...) {
     finish(std::current_exception());
-    return;
   }
-  drive(shared_from_this());
 }
 
 void Execution::prepare() {
@@ -84,55 +88,92 @@ void Execution::check_resume() {
 // instead of taking its input again.
 void Execution::resume_attempt() {
   const StateSnapshot state = graph_->graph().get_state(Config{.thread_id = run_.thread_id});
+  head_id_ = state.config.checkpoint_id;
   const bool has_checkpoint =
       state.metadata.is_object() && state.metadata["run_id"] == Value(run_.run_id);
   // An answer that was taken leaves no question, and must not answer the next one.
   const bool has_answered = run_.kwargs["command"]["resume"] != Value() &&
                             state.interrupts.empty() && !state.metadata.is_null();
-  ReplayFrom from = ReplayFrom::input;
   if (has_checkpoint || has_answered) {
-    const bool is_input = has_checkpoint && state.metadata["source"] == Value("input");
-    from = is_input ? ReplayFrom::input_checkpoint : ReplayFrom::checkpoint;
     call_.input = nullptr;
     call_.config.checkpoint_id.clear();
     call_.config.checkpoint_ns.clear();
     call_.config.checkpoint_map = {};
   }
-  replayed_ = ReplayedEvents(told_events(), from);
+  replayed_ = ReplayedEvents(told_after(has_checkpoint ? head_id_ : ""));
+  if (has_checkpoint) replayed_.resume("", head_id_);
+  // With new input its tasks, and the graphs in them, begin anew.
+  if (!call_.input.is_null() && !is_command(call_.input)) return;
+  for (const std::string& ns : replayed_.subgraphs()) {
+    const auto last = parts_.checkpointer->get_tuple({run_.thread_id, ns, ""});
+    if (last) replayed_.resume(ns, last->checkpoint.id);
+  }
 }
 
-std::vector<Event> Execution::told_events() {
-  return parts_.repository->look([&](const Tables& tables) {
-    const auto before = tables.events().place_of(run_.run_id, 0);
-    std::vector<Event> events;
-    if (before) events = tables.events().read(run_.thread_id, *before, kMostReplayed);
-    std::erase_if(events, [&](const Event& event) { return event.run_id != run_.run_id; });
-    return events;
+// What the run told after it made this checkpoint; all of it, if it did not.
+std::vector<Event> Execution::told_after(const std::string& checkpoint_id) {
+  constexpr std::size_t kPage = 1000;
+  std::vector<Event> told;
+  parts_.repository->read([&](const Tables& tables) {
+    auto place = tables.events().place_of_checkpoint(run_.run_id, checkpoint_id);
+    if (!place) place = tables.events().place_of(run_.run_id, 0);
+    while (place) {
+      std::vector<Event> page = tables.events().read(run_.thread_id, *place, kPage);
+      place = page.size() < kPage ? std::nullopt : std::optional(page.back().place);
+      for (Event& event : page) {
+        if (event.run_id == run_.run_id) told.push_back(std::move(event));
+      }
+    }
   });
+  return told;
 }
 
 // Under way ---------------------------------------------------------------------
 
-detail::Detached Execution::drive(std::shared_ptr<Execution> self) {
-  std::exception_ptr error;
-  try {
-    Stream stream = graph_->graph().stream(call_.input, call_.config, events_->options());
-    while (true) {
-      std::optional<StreamEvent> event = co_await stream.async_next();
-      if (!event) break;
-      take(*event);
-    }
-  } catch (...) {
-    error = std::current_exception();
-  }
-  self->finish(error);
+void Execution::drive() {
+  const auto self = shared_from_this();
+  RunHost host;
+  host.take_event = [self](const StreamEvent& event, std::string_view task_id) {
+    self->take(event, task_id);
+  };
+  host.name_checkpoint = [self](const std::string& ns, std::int64_t step) {
+    return self->name_checkpoint(ns, step);
+  };
+  // Elsewhere: the end waits for the disk, and the thread that ran the graph holds on to it.
+  host.done = [self](std::exception_ptr error) {
+    default_executor().post([self, error] { self->finish(error); });
+  };
+  start_hosted_run(graph_->graph(), call_.input, call_.config, events_->options(), std::move(host));
 }
 
-void Execution::take(const StreamEvent& event) { append(events_->take(event)); }
-
-void Execution::append(std::vector<NewEvent> events) {
-  events = replayed_.filter(std::move(events));
+void Execution::take(const StreamEvent& event, std::string_view task_id) {
+  std::vector<NewEvent> events = events_->take(event);
+  const std::string source = task_id.empty() ? namespace_text(event.ns) : std::string(task_id);
+  for (NewEvent& made : events) made.source = source;
+  {
+    const std::lock_guard lock(mutex_);
+    events = replayed_.filter(source, std::move(events));
+  }
   if (!events.empty()) log_.append(run_.thread_id, run_.run_id, std::move(events));
+}
+
+// The log says where a checkpoint was made before the checkpoint itself is stored.
+std::string Execution::name_checkpoint(const std::string& ns, std::int64_t step) {
+  std::optional<std::string> known;
+  {
+    const std::lock_guard lock(mutex_);
+    known = replayed_.next_checkpoint(ns, step);
+  }
+  // Not if somebody went on from there, nor over one that a task stored which begins anew.
+  if (known && *known > head_id_ &&
+      !parts_.checkpointer->get_tuple({run_.thread_id, ns, *known})) {
+    return *known;
+  }
+  std::string id = checkpoint_id(step);
+  NewEvent made{EventKind::checkpoint, id, std::to_string(step)};
+  made.source = ns;
+  log_.append(run_.thread_id, run_.run_id, {std::move(made)});
+  return id;
 }
 
 // The end -----------------------------------------------------------------------

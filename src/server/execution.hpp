@@ -45,10 +45,10 @@ class Execution : public std::enable_shared_from_this<Execution> {
   void prepare();
   void check_resume();
   void resume_attempt();
-  std::vector<Event> told_events();
-  detail::Detached drive(std::shared_ptr<Execution> self);
-  void take(const StreamEvent& event);
-  void append(std::vector<NewEvent> events);
+  std::vector<Event> told_after(const std::string& checkpoint_id);
+  void drive();
+  void take(const StreamEvent& event, std::string_view task_id);
+  std::string name_checkpoint(const std::string& ns, std::int64_t step);
 
   void finish(std::exception_ptr error);
   void end(std::string status, const Value& error, const Value& thread_error);
@@ -68,11 +68,12 @@ class Execution : public std::enable_shared_from_this<Execution> {
   std::shared_ptr<const HostedGraph> graph_;
   RunCall call_ = {};
   std::optional<RunEvents> events_;
-  ReplayedEvents replayed_;
   Time started_at_ = {};
+  std::string head_id_;  // the thread's last checkpoint when this attempt began
 
   std::stop_source stop_;
   std::mutex mutex_;
+  ReplayedEvents replayed_;     // guarded by mutex_ once the run is under way
   std::optional<Stop> reason_;  // guarded by mutex_, as `why_`
   std::string why_;
 };

@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
-#include <clew/checkpointer.hpp>
 #include <clew/store.hpp>
 
 #include "server/caller.hpp"
+#include "server/checkpoints_after_events.hpp"
 #include "server/event_log.hpp"
 #include "server/graph_registry.hpp"
 #include "server/repository.hpp"
@@ -37,7 +37,8 @@ struct ServiceOptions {
 
 struct ServerParts {
   std::shared_ptr<Repository> repository;
-  std::shared_ptr<Checkpointer> checkpointer;
+  // The one that the graphs are compiled with.
+  std::shared_ptr<CheckpointsAfterEvents> checkpointer;
   std::shared_ptr<Store> store;
   std::shared_ptr<GraphRegistry> graphs;
   std::shared_ptr<WebhookSender> webhooks = {};  // null: runs with a webhook are refused

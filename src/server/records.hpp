@@ -92,11 +92,12 @@ enum class EventKind : std::uint8_t {
   run_done = 2,      // the end of a run, for those who follow the thread
   state_update = 3,  // somebody changed the thread's state
   protocol = 4,      // only of the thread-scoped protocol
+  checkpoint = 5,    // here the run made one: `name` is its id, `data` its step; nobody is shown it
 };
 
 // An event of a thread's history. All views read the same events: a run's
-// stream those with a seq, a thread's stream all but `protocol`, the
-// thread-scoped protocol those with a protocol_seq.
+// stream those with a seq, a thread's stream all but `protocol` and `checkpoint`,
+// the thread-scoped protocol those with a protocol_seq.
 struct Event {
   std::string thread_id;
   std::string run_id;             // empty: of the thread itself
@@ -107,6 +108,8 @@ struct Event {
   EventKind kind = EventKind::run;
   std::string name;  // "values", "updates|child:1f0c...", of the protocol "lifecycle|child:..."
   std::string data;  // JSON text
+  // What told it: the id of a task, or the namespace of a graph. Empty: the run's graph.
+  std::string source;
 
   // What a client gives back to go on after this event: "<ms>-<seq>".
   std::string id() const { return std::to_string(ms) + "-" + std::to_string(seq); }

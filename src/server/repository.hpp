@@ -101,6 +101,9 @@ class EventTable {
   // The place of the last event of a run with at most this seq; the place before
   // its first event if there is none such; nothing if the run has no events.
   virtual std::optional<std::int64_t> place_of(std::string_view run_id, std::int64_t seq) const = 0;
+  // The place at which a run made this checkpoint; nothing if it did not.
+  virtual std::optional<std::int64_t> place_of_checkpoint(std::string_view run_id,
+                                                          std::string_view checkpoint_id) const = 0;
   // The place of the last event of a thread whose id is at most (ms, seq); 0 if none.
   virtual std::int64_t place_at(std::string_view thread_id, std::int64_t ms,
                                 std::int64_t seq) const = 0;

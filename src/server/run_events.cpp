@@ -118,9 +118,11 @@ void RunEvents::add_lifecycle(std::string_view event, const std::vector<std::str
 std::vector<NewEvent> RunEvents::begin(std::int64_t attempt, const Value& input) {
   add_lifecycle("running", {}, {});
   add("metadata", {}, object({{"run_id", run_id_}, {"attempt", attempt}}));
-  if (wants("events")) {
+  if (wants("events") && attempt == 1) {
     add_callback("on_chain_start", {.id = run_id_, .name = graph_id_}, object({{"input", input}}));
   }
+  // Of no part of the run that a later attempt could repeat.
+  for (NewEvent& event : made_) event.source = run_id_;
   return std::move(made_);
 }
 

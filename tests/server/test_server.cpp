@@ -51,9 +51,9 @@ void TestServer::start() {
   store = std::make_shared<InMemoryStore>();
   ServerParts parts;
   parts.repository = open_sqlite_repository(path);
-  parts.checkpointer = saver;
+  parts.checkpointer = std::make_shared<CheckpointsAfterEvents>(saver);
   parts.store = store;
-  parts.graphs = make_toy_graphs(saver, store);
+  parts.graphs = make_toy_graphs(parts.checkpointer, store);
   parts.webhooks = webhooks;
   parts.options = options;
   server = std::make_unique<AgentServer>(std::move(parts));

@@ -8,7 +8,7 @@ std::vector<Event> SqliteEvents::read(std::string_view thread_id, std::int64_t p
                                       std::size_t limit) const {
   std::vector<Event> events;
   Rows rows = connection_.query(
-      "SELECT place, run_id, seq, protocol_seq, ms, kind, name, data FROM agent_events "
+      "SELECT place, run_id, seq, protocol_seq, ms, kind, name, data, source FROM agent_events "
       "WHERE thread_id = ? AND place > ? ORDER BY place LIMIT ?",
       thread_id, place, static_cast<std::int64_t>(limit));
   while (rows.next()) {
@@ -22,6 +22,7 @@ std::vector<Event> SqliteEvents::read(std::string_view thread_id, std::int64_t p
     event.kind = static_cast<EventKind>(rows.integer(5));
     event.name = rows.text(6);
     event.data = codec_.open(rows.text(7));
+    event.source = rows.text(8);
     events.push_back(std::move(event));
   }
   return events;
@@ -62,6 +63,15 @@ std::optional<std::int64_t> SqliteEvents::place_of(std::string_view run_id,
   return rows.integer(0) - 1;
 }
 
+std::optional<std::int64_t> SqliteEvents::place_of_checkpoint(
+    std::string_view run_id, std::string_view checkpoint_id) const {
+  Rows rows = connection_.query(
+      "SELECT place FROM agent_events WHERE run_id = ? AND kind = ? AND name = ?", run_id,
+      static_cast<std::int64_t>(EventKind::checkpoint), checkpoint_id);
+  if (!rows.next()) return std::nullopt;
+  return rows.integer(0);
+}
+
 std::int64_t SqliteEvents::place_at(std::string_view thread_id, std::int64_t ms,
                                     std::int64_t seq) const {
   Rows rows = connection_.query(
@@ -84,9 +94,9 @@ void SqliteEvents::append(std::span<const Event> events) {
   for (const Event& event : events) {
     connection_.run(
         "INSERT OR REPLACE INTO agent_events (thread_id, place, run_id, seq, protocol_seq, ms, "
-        "kind, name, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "kind, name, data, source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         event.thread_id, event.place, event.run_id, event.seq, event.protocol_seq, event.ms,
-        static_cast<std::int64_t>(event.kind), event.name, Blob{codec_.seal(event.data)});
+        static_cast<std::int64_t>(event.kind), event.name, Blob{codec_.seal(event.data)}, event.source);
   }
 }
 

@@ -104,6 +104,7 @@ CREATE TABLE IF NOT EXISTS agent_events (
   kind INTEGER NOT NULL,
   name TEXT NOT NULL,
   data BLOB NOT NULL,
+  source TEXT NOT NULL,
   PRIMARY KEY (thread_id, place)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS agent_events_run ON agent_events (run_id, seq);

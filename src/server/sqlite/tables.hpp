@@ -139,6 +139,8 @@ class SqliteEvents final : public EventTable {
   EventTail tail(std::string_view thread_id) const override;
   std::int64_t last_seq(std::string_view run_id) const override;
   std::optional<std::int64_t> place_of(std::string_view run_id, std::int64_t seq) const override;
+  std::optional<std::int64_t> place_of_checkpoint(std::string_view run_id,
+                                                  std::string_view checkpoint_id) const override;
   std::int64_t place_at(std::string_view thread_id, std::int64_t ms,
                         std::int64_t seq) const override;
   std::int64_t place_of_protocol(std::string_view thread_id,
