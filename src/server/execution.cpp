@@ -288,7 +288,7 @@ void Execution::leave() {
   } catch (const StorageError&) {
     // It stays until a thread of its id is made and removed again.
   }
-  queue_.end(run_.thread_id, run_.run_id);
+  queue_.end(run_.thread_id, run_.run_id, "");
 }
 
 void Execution::after_end(const std::string& status, const Value& values, const Value& error) {
@@ -301,7 +301,7 @@ void Execution::after_end(const std::string& status, const Value& values, const 
   } catch (const std::exception&) {
     // The run itself is over and stored.
   }
-  queue_.end(run_.thread_id, run_.run_id);
+  queue_.end(run_.thread_id, run_.run_id, status);
 }
 
 namespace {

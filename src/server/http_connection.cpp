@@ -149,7 +149,7 @@ void Connection::begin_request() {
     answer(std::move(*resolved.answer));
   } else if (resolved.route->websocket) {
     upgrade_on_worker();
-  } else if (dispatcher.runs_inline(*resolved.route)) {
+  } else if (dispatcher.runs_inline(*resolved.route, request)) {
     Response response = dispatcher.run(*resolved.route, request);
     CLEW_CHECK(!response.stream);  // RouteOptions::runs_inline
     answer(std::move(response));

@@ -95,8 +95,9 @@ Dispatcher::Resolved Dispatcher::resolve(Request& request) const {
   }
 }
 
-bool Dispatcher::runs_inline(const Route& route) const noexcept {
-  return route.options.runs_inline && (route.options.is_public || !options_.middleware);
+bool Dispatcher::runs_inline(const Route& route, const Request& request) const noexcept {
+  return route.options.runs_inline && request.query.empty() &&
+         (route.options.is_public || !options_.middleware);
 }
 
 Response Dispatcher::run(const Route& route, Request& request) const noexcept {

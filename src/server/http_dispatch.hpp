@@ -37,7 +37,7 @@ class Dispatcher {
   // Fills in what the target and the headers say: id, path, parameters.
   Resolved resolve(Request& request) const;
 
-  bool runs_inline(const Route& route) const noexcept;
+  bool runs_inline(const Route& route, const Request& request) const noexcept;
 
   // Asks middleware and handler. Never throws: a failure is a response too.
   Response run(const Route& route, Request& request) const noexcept;

@@ -36,7 +36,8 @@ struct RouteOptions {
   // The middleware (authentication) is not asked.
   bool is_public = false;
 
-  // The handler is trivial, never waits and does not stream: it runs on the io thread.
+  // Without a query the handler is trivial, never waits and does not stream: then it
+  // runs on the io thread.
   bool runs_inline = false;
 
   // Larger bodies are refused (413). Default: HttpOptions::max_body_bytes.

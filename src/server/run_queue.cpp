@@ -26,6 +26,7 @@ struct RunQueue::State {
   std::unordered_set<std::string> held;
   std::size_t waiting = 0;
   std::size_t executing = 0;
+  std::map<std::string, std::uint64_t> finished;
   std::size_t pumping = 0;  // timers that are using the queue
   bool has_started = false;
   bool is_stopping = false;
@@ -97,9 +98,11 @@ void RunQueue::drop(const std::string& thread_id, const std::vector<std::string>
     const std::lock_guard lock(state_->mutex);
     const auto line = state_->lines.find(thread_id);
     if (line == state_->lines.end()) return;
-    state_->waiting -= std::erase_if(line->second.waiting, [&](const Run& run) {
+    const std::size_t dropped = std::erase_if(line->second.waiting, [&](const Run& run) {
       return std::find(run_ids.begin(), run_ids.end(), run.run_id) != run_ids.end();
     });
+    state_->waiting -= dropped;
+    if (dropped > 0) state_->finished[status] += dropped;
     if (line->second.waiting.empty() && !line->second.executing) state_->lines.erase(line);
   }
   for (const std::string& run_id : run_ids) {
@@ -139,7 +142,22 @@ void RunQueue::forget_thread(const std::string& thread_id) {
 
 QueueCounts RunQueue::counts() const {
   const std::lock_guard lock(state_->mutex);
-  return {state_->waiting, state_->executing};
+  return {state_->waiting, state_->executing, state_->finished};
+}
+
+std::vector<WaitingRun> RunQueue::waiting() const {
+  const Time now = parts_.now();
+  std::vector<WaitingRun> waiting;
+  const std::lock_guard lock(state_->mutex);
+  for (const auto& [thread_id, line] : state_->lines) {
+    bool is_blocked = line.executing != nullptr;
+    for (const Run& run : line.waiting) {
+      if (run.due_at > now) continue;
+      waiting.push_back({now - std::max(run.created_at, run.due_at), is_blocked});
+      is_blocked = true;
+    }
+  }
+  return waiting;
 }
 
 bool RunQueue::stop(std::chrono::milliseconds limit) {
@@ -203,7 +221,8 @@ void RunQueue::wake_at(Time due, const std::string& thread_id) {
   });
 }
 
-void RunQueue::end(const std::string& thread_id, const std::string& run_id) {
+void RunQueue::end(const std::string& thread_id, const std::string& run_id,
+                   const std::string& status) {
   {
     const std::lock_guard lock(state_->mutex);
     const auto line = state_->lines.find(thread_id);
@@ -218,6 +237,7 @@ void RunQueue::end(const std::string& thread_id, const std::string& run_id) {
       state_->ready.push_back(thread_id);
     }
     --state_->executing;
+    if (!status.empty()) ++state_->finished[status];
     ++state_->pumping;
   }
   pump();

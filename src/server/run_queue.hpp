@@ -10,7 +10,9 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -27,10 +29,15 @@ enum class CancelAction {
   rollback,   // the run and its checkpoints are removed
 };
 
-// How many runs there are now.
 struct QueueCounts {
-  std::size_t pending = 0;
+  std::size_t pending = 0;  // now
   std::size_t running = 0;
+  std::map<std::string, std::uint64_t> finished = {};  // since the start, by status
+};
+
+struct WaitingRun {
+  std::chrono::microseconds waited{};  // since it might have begun
+  bool is_blocked = false;             // by another run of its thread
 };
 
 class RunQueue {
@@ -83,6 +90,9 @@ class RunQueue {
 
   QueueCounts counts() const;
 
+  // Those that are due and have not begun, in any order.
+  std::vector<WaitingRun> waiting() const;
+
   // Takes no more work and asks what executes to stop at its next checkpoint;
   // waits up to `limit`. What was not done stays in the repository for the next
   // start. False if something still executes.
@@ -94,7 +104,8 @@ class RunQueue {
   struct State;
 
   void pump();
-  void end(const std::string& thread_id, const std::string& run_id);
+  // `status` is empty if the run has no end yet.
+  void end(const std::string& thread_id, const std::string& run_id, const std::string& status);
   void wake_at(Time due, const std::string& thread_id);
 
   ServerParts& parts_;
