@@ -216,7 +216,8 @@ class ConfigReader {
     auth.finish();
   }
 
-  // "alice": "key", {"env": "ALICE_KEY"}, or a list of these.
+  // "alice": "key", {"key": "..."}, {"env": "ALICE_KEY"}, or a list of these. The
+  // objects may also have "permissions".
   void read_api_keys(ConfigSection& keys, const std::string& identity) {
     if (identity.empty()) keys.fail(identity, "an identity cannot be empty");
     const Value* entry = keys.find(identity);
@@ -227,10 +228,16 @@ class ConfigReader {
 
   void add_api_key(const ConfigSection& keys, const std::string& identity, const Value& key) {
     std::string text;
+    std::vector<std::string> permissions;
     if (key.is_string()) {
       text = key.as_string();
-    } else if (key.size() == 1 && key["env"].is_string()) {
-      text = secret(keys, identity, std::string(key["env"].as_string()));
+    } else if (key.is_object()) {
+      if (key["env"].is_string()) {
+        text = secret(keys, identity, std::string(key["env"].as_string()));
+      } else if (key["key"].is_string()) {
+        text = key["key"].as_string();
+      }
+      permissions = read_permissions(keys, identity, key["permissions"]);
     }
     if (text.empty()) {
       keys.fail(identity, R"(expected a key, {"env": "VARIABLE"}, or a list of these)");
@@ -240,23 +247,36 @@ class ConfigReader {
     if (std::any_of(known.begin(), known.end(), same_key)) {
       keys.fail(identity, "this key is also another's; give each caller a key of his own");
     }
-    known.push_back({std::move(text), identity});
+    known.push_back({std::move(text), identity, std::move(permissions)});
+  }
+
+  static std::vector<std::string> read_permissions(const ConfigSection& keys,
+                                                   const std::string& identity,
+                                                   const Value& permissions) {
+    if (permissions.is_null()) return {};
+    try {
+      return permissions.get<std::vector<std::string>>();
+    } catch (const ValueError&) {
+      keys.fail(identity, R"(expected "permissions" as a list of texts)");
+    }
   }
 
   void read_jwt(ConfigSection& jwt) {
     AuthConfig::Jwt& config = config_.auth->jwt.emplace();
-    const auto algorithm = jwt.choice("algorithm", {"HS256", "RS256"});
+    const auto algorithm = jwt.choice("algorithm", {"HS256", "RS256", "ES256"});
     const auto secret_env = jwt.text("secret_env");
     const auto public_key = jwt.text("public_key");
     const auto jwks = jwt.text("jwks");
     if (int(secret_env.has_value()) + int(public_key.has_value()) + int(jwks.has_value()) != 1) {
-      jwt.fail("", "expected one of \"secret_env\" (HS256), \"public_key\" and \"jwks\" (RS256)");
+      jwt.fail(
+          "", "expected one of \"secret_env\" (HS256), \"public_key\" and \"jwks\" (RS256, ES256)");
     }
     // The key decides: a token must not choose how it is checked.
     if (algorithm && (*algorithm == "HS256") != secret_env.has_value()) {
       jwt.fail("algorithm",
-               "HS256 goes with \"secret_env\", RS256 with \"public_key\" or \"jwks\"");
+               "HS256 goes with \"secret_env\", RS256 and ES256 with \"public_key\" or \"jwks\"");
     }
+    config.algorithm = algorithm.value_or("");
     if (secret_env) config.secret = secret(jwt, "secret_env", *secret_env);
     if (public_key) config.public_key = read_named_file(jwt, "public_key", *public_key);
     if (jwks) config.jwks = read_named_file(jwt, "jwks", *jwks);

@@ -68,12 +68,14 @@ struct AuthConfig {
   struct ApiKey {
     std::string key;
     std::string identity;
+    std::vector<std::string> permissions = {};  // graphs see them; nothing else depends on them
   };
   // Tokens of the header "Authorization: Bearer ...". One of the three keys is there.
   struct Jwt {
     std::string secret;      // HS256
-    std::string public_key;  // RS256: text of a PEM file
-    std::string jwks;        // RS256: text of a JSON file with keys
+    std::string public_key;  // RS256 or ES256: text of a PEM file
+    std::string jwks;        // RS256 or ES256: text of a JSON file with keys
+    std::string algorithm;   // empty: that of the key
     std::string issuer;      // empty: any
     std::string audience;    // empty: any
     std::string identity_claim = "sub";
@@ -84,7 +86,7 @@ struct AuthConfig {
   struct Owner {
     bool is_enforced = true;
     std::string metadata_key = "owner";
-    // Namespaces of the store must begin with his identity.
+    // Namespaces of the store must begin with his identity; see store_root_of().
     bool guards_store = true;
     // Assistants are his too; else they are shared by all.
     bool guards_assistants = false;

@@ -120,12 +120,15 @@ TEST(Config, ApiKeysBelongToIdentities) {
   setenv("CLEW_TEST_BOB_KEY", "key-bob", 1);
   const ServerConfig config = parse(R"({
       "env": {"CLEW_TEST_CAROL_KEY": "key-carol"},
-      "auth": {"api_keys": {"alice": ["key-alice", "second"],
+      "auth": {"api_keys": {"alice": ["key-alice", {"key": "second", "permissions": ["read"]}],
                             "bob": {"env": "CLEW_TEST_BOB_KEY"},
                             "carol": {"env": "CLEW_TEST_CAROL_KEY"}}}})");
   std::string keys;
-  for (const auto& [key, identity] : config.auth->api_keys) keys += key + "=" + identity + " ";
+  for (const AuthConfig::ApiKey& key : config.auth->api_keys) {
+    keys += key.key + "=" + key.identity + " ";
+  }
   EXPECT_EQ(keys, "key-alice=alice second=alice key-bob=bob key-carol=carol ");
+  EXPECT_EQ(config.auth->api_keys[1].permissions, std::vector<std::string>{"read"});
   EXPECT_TRUE(config.auth->owner.is_enforced);
   EXPECT_EQ(config.auth->owner.metadata_key, "owner");
   EXPECT_TRUE(config.auth->owner.guards_store);
@@ -140,6 +143,8 @@ TEST(Config, AuthThatLetsTheWrongOnesInIsAnError) {
   EXPECT_EQ(problem(R"({"auth": {"api_keys": {"bob": ""}}})"),
             "clew.json:1: auth.api_keys.bob: expected a key, {\"env\": \"VARIABLE\"}, or a list of "
             "these");
+  EXPECT_EQ(problem(R"({"auth": {"api_keys": {"bob": {"key": "k", "permissions": "all"}}}})"),
+            "clew.json:1: auth.api_keys.bob: expected \"permissions\" as a list of texts");
   EXPECT_EQ(problem(R"({"auth": {"api_keys": {"alice": "k", "bob": "k"}}})"),
             "clew.json:1: auth.api_keys.bob: this key is also another's; give each caller a key of "
             "his own");
@@ -168,9 +173,9 @@ TEST(Config, TokensAreCheckedWithASecretOrAKey) {
             "s3cret");
   EXPECT_EQ(problem(R"({"auth": {"jwt": {}}})"),
             "clew.json:1: auth.jwt: expected one of \"secret_env\" (HS256), \"public_key\" and "
-            "\"jwks\" (RS256)");
+            "\"jwks\" (RS256, ES256)");
   EXPECT_EQ(problem(R"({"auth": {"jwt": {"algorithm": "HS256", "jwks": "keys.json"}}})"),
-            "clew.json:1: auth.jwt.algorithm: HS256 goes with \"secret_env\", RS256 with "
+            "clew.json:1: auth.jwt.algorithm: HS256 goes with \"secret_env\", RS256 and ES256 with "
             "\"public_key\" or \"jwks\"");
   EXPECT_EQ(problem(R"({"auth": {"jwt": {"jwks": "keys.json"}}})"),
             "clew.json:1: auth.jwt.jwks: cannot read '/project/keys.json'");
