@@ -48,7 +48,7 @@ void set_context(const Body& body, Assistant& assistant) {
 
 AssistantQuery query_of(const Caller& caller, const Body& body) {
   AssistantQuery query;
-  query.owner = caller.owner;
+  query.owner = caller.assistant_owner;
   query.metadata = body.object_field("metadata");
   query.graph_id = body.text("graph_id");
   query.name = body.text("name");
@@ -65,6 +65,14 @@ void check_graph(const GraphRegistry& graphs, const std::string& graph_id) {
                      "Graph '" + graph_id + "' not found. Expected one of: [" + expected + "]");
 }
 
+// An assistant of the system is everybody's: whoever has assistants of his own
+// leaves it as it is.
+void check_may_change(const Caller& caller, const Assistant& assistant) {
+  if (assistant.is_system && !caller.assistant_owner.is_null()) {
+    throw ServiceError(403, "The assistant of a graph cannot be changed");
+  }
+}
+
 }  // namespace
 
 std::string system_assistant_id(std::string_view graph_id) {
@@ -74,7 +82,7 @@ std::string system_assistant_id(std::string_view graph_id) {
 std::optional<Assistant> resolve_assistant(const Tables& tables, const GraphRegistry& graphs,
                                            const Caller& caller, const std::string& id_or_graph) {
   if (graphs.find(id_or_graph)) {
-    return tables.assistants().get(system_assistant_id(id_or_graph), caller.owner);
+    return tables.assistants().get(system_assistant_id(id_or_graph), caller.assistant_owner);
   }
   if (!is_uuid(id_or_graph)) {
     std::string names;
@@ -84,7 +92,7 @@ std::optional<Assistant> resolve_assistant(const Tables& tables, const GraphRegi
                                 "- One of the registered graphs: " +
                                 names);
   }
-  return tables.assistants().get(checked_uuid(id_or_graph, "assistant"), caller.owner);
+  return tables.assistants().get(checked_uuid(id_or_graph, "assistant"), caller.assistant_owner);
 }
 
 void AssistantService::make_system_assistants() {
@@ -113,14 +121,14 @@ Value AssistantService::create(const Caller& caller, const Value& json) {
   assistant.assistant_id = id ? checked_uuid(*id, "assistant") : new_uuid4();
   const auto if_exists = body.choice("if_exists", {"raise", "do_nothing"});
   set_context(body, assistant);
-  assistant.metadata = merged(body.object_field("metadata"), caller.owner);
+  assistant.metadata = merged(body.object_field("metadata"), caller.assistant_owner);
   assistant.name = body.text("name").value_or("Untitled");
   assistant.description = body.text("description");
   check_graph(*parts_.graphs, assistant.graph_id);
   assistant.created_at = assistant.updated_at = parts_.now();
   parts_.repository->write([&](Tables& tables) {
     if (const auto taken = tables.assistants().get(assistant.assistant_id, {})) {
-      const auto ours = tables.assistants().get(assistant.assistant_id, caller.owner);
+      const auto ours = tables.assistants().get(assistant.assistant_id, caller.assistant_owner);
       if (!ours || if_exists != "do_nothing") {
         throw ServiceError(409, "Assistant " + assistant.assistant_id + " already exists");
       }
@@ -157,7 +165,7 @@ std::size_t AssistantService::count(const Caller& caller, const Value& json) {
 Assistant AssistantService::find(const Caller& caller, const std::string& text) {
   const std::string id = checked_uuid(text, "assistant");
   const auto found = parts_.repository->look(
-      [&](const Tables& tables) { return tables.assistants().get(id, caller.owner); });
+      [&](const Tables& tables) { return tables.assistants().get(id, caller.assistant_owner); });
   if (!found) throw ServiceError(404, "Not Found");
   return *found;
 }
@@ -173,13 +181,14 @@ Value AssistantService::patch(const Caller& caller, const std::string& text, con
   if (graph_id) check_graph(*parts_.graphs, *graph_id);
   Assistant assistant;
   parts_.repository->write([&](Tables& tables) {
-    const auto found = tables.assistants().get(id, caller.owner);
+    const auto found = tables.assistants().get(id, caller.assistant_owner);
     if (!found) throw ServiceError(404, "Assistant " + id + " not found");
+    check_may_change(caller, *found);
     assistant = *found;
     if (graph_id) assistant.graph_id = *graph_id;
     set_context(body, assistant);
     assistant.metadata =
-        merged(merged(assistant.metadata, body.object_field("metadata")), caller.owner);
+        merged(merged(assistant.metadata, body.object_field("metadata")), caller.assistant_owner);
     if (const auto name = body.text("name")) assistant.name = *name;
     if (body.has("description")) assistant.description = body.text("description");
     assistant.version = tables.assistants().versions(id).front().version + 1;
@@ -195,7 +204,7 @@ std::vector<std::string> AssistantService::remove(const Caller& caller, const st
   const std::string id = checked_uuid(text, "assistant");
   std::vector<std::string> threads;
   parts_.repository->write([&](Tables& tables) {
-    const auto found = tables.assistants().get(id, caller.owner);
+    const auto found = tables.assistants().get(id, caller.assistant_owner);
     if (!found) throw ServiceError(404, "Assistant with ID " + id + " not found");
     if (found->is_system) {
       throw ServiceError(403, "The assistant of a graph cannot be deleted");
@@ -237,8 +246,9 @@ Value AssistantService::set_latest(const Caller& caller, const std::string& text
   if (!wanted) throw ServiceError(422, "\"version\" is a required property");
   Assistant assistant;
   parts_.repository->write([&](Tables& tables) {
-    const auto found = tables.assistants().get(id, caller.owner);
+    const auto found = tables.assistants().get(id, caller.assistant_owner);
     if (!found) throw ServiceError(404, "Assistant " + id + " not found");
+    check_may_change(caller, *found);
     const std::vector<Assistant> all = tables.assistants().versions(id);
     const auto version = std::find_if(
         all.begin(), all.end(), [&](const Assistant& other) { return other.version == *wanted; });
@@ -247,7 +257,7 @@ Value AssistantService::set_latest(const Caller& caller, const std::string& text
                          "Version " + std::to_string(*wanted) + " not found for assistant " + id);
     }
     assistant = *version;
-    assistant.metadata = merged(assistant.metadata, caller.owner);
+    assistant.metadata = merged(assistant.metadata, caller.assistant_owner);
     assistant.created_at = found->created_at;
     assistant.is_system = found->is_system;
     assistant.updated_at = parts_.now();

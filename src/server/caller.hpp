@@ -20,6 +20,9 @@ struct Caller {
   // makes gets: {"owner": "ada"}. Null: he sees all.
   Value owner = {};
 
+  // The same for assistants. Null: they are shared by all.
+  Value assistant_owner = {};
+
   // The label with which his store namespaces begin. Empty: all are his.
   std::string store_root = {};
 

@@ -257,10 +257,11 @@ std::size_t CronService::fire_due(Time now) {
 }
 
 void CronService::fire(const Cron& cron) {
+  const auto& caller_of = parts_.options.caller_of;
   Caller caller;
+  // One that was made before there was auth is nobody's, and its thread as well.
+  if (caller_of && !cron.user_id.empty()) caller = caller_of(cron.user_id);
   caller.identity = cron.user_id;
-  // What the owner rule put there binds its runs as well.
-  if (cron.metadata.contains("owner")) caller.owner = object({{"owner", cron.metadata["owner"]}});
   const RunService::Origin origin{false, cron.cron_id};
   Value body = cron.payload;
   try {

@@ -31,6 +31,10 @@ struct ServiceOptions {
   // How often threads are looked at whose time to live has passed.
   std::chrono::milliseconds sweep_interval = std::chrono::minutes(5);
 
+  // The caller of an identity, for runs of his crons: he is not there himself.
+  // Null: there is no auth, and everybody sees all.
+  std::function<Caller(const std::string& identity)> caller_of = {};
+
   // The time, for tests.
   std::function<Time()> clock = {};
 };

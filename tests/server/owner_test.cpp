@@ -10,7 +10,7 @@ Caller caller_named(const std::string& name) {
   Caller caller;
   caller.identity = name;
   caller.user = object({{"identity", name}});
-  caller.owner = object({{"owner", name}});
+  caller.owner = caller.assistant_owner = object({{"owner", name}});
   caller.store_root = name;
   return caller;
 }
@@ -111,6 +111,51 @@ TEST(Owner, AssistantsAndCrons) {
   EXPECT_EQ(status_of([&] { agent.crons.remove(bob, cron_id); }), 404);
   EXPECT_EQ(agent.crons.count(bob, object()), 0U);
   EXPECT_EQ(agent.crons.count(alice, object()), 1U);
+}
+
+TEST(Owner, AssistantsOfTheSystemAreEverybodys) {
+  TestServer server;
+  const Caller bob = caller_named("bob");
+  AssistantService& assistants = server.server->assistants;
+  const std::string id = system_assistant_id("seq");
+  EXPECT_EQ(assistants.get(bob, id)["name"], Value("seq"));
+  EXPECT_EQ(refusal([&] { assistants.patch(bob, id, object({{"graph_id", "echo"}})); }),
+            "403 The assistant of a graph cannot be changed");
+  EXPECT_EQ(refusal([&] { assistants.set_latest(bob, id, object({{"version", 1}})); }),
+            "403 The assistant of a graph cannot be changed");
+}
+
+TEST(Owner, SharedAssistantsHaveNone) {
+  TestServer server;
+  Caller alice = caller_named("alice");
+  Caller bob = caller_named("bob");
+  alice.assistant_owner = bob.assistant_owner = {};
+  AgentServer& agent = *server.server;
+  const Value made = agent.assistants.create(alice, object({{"graph_id", "seq"}}));
+  EXPECT_EQ(to_json(made["metadata"]), "{}");
+  const std::string id = made["assistant_id"].get<std::string>();
+  EXPECT_EQ(agent.assistants.patch(bob, id, object({{"name", "ours"}}))["name"], Value("ours"));
+  EXPECT_EQ(agent.assistants.count(bob, object()), agent.assistants.count(alice, object()));
+  const StartedRun run = agent.runs.create_stateless(bob, kSeq.set("assistant_id", id));
+  EXPECT_EQ(run.run["metadata"]["owner"], Value("bob"));
+}
+
+TEST(Owner, RunsOfACronAreItsMakers) {
+  ServiceOptions options;
+  options.caller_of = caller_named;
+  TestServer server(options);
+  const Caller alice = caller_named("alice");
+  AgentServer& agent = *server.server;
+  const std::string id = agent.threads.create(alice, {})["thread_id"].get<std::string>();
+  agent.crons.create(
+      alice, id, parse_json(R"({"assistant_id": "seq", "schedule": "* * * * *", "input": {}})"));
+  const auto now = std::chrono::floor<Time::duration>(std::chrono::system_clock::now());
+  EXPECT_EQ(agent.crons.fire_due(now + std::chrono::minutes(2)), 1U);
+  const Value runs = agent.runs.list(alice, id, {}, {});
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0]["metadata"]["owner"], Value("alice"));
+  EXPECT_EQ(runs[0]["kwargs"]["config"]["configurable"]["langgraph_auth_user"]["identity"],
+            Value("alice"));
 }
 
 TEST(Owner, StoreNamespacesBeginWithTheIdentity) {
