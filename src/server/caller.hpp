@@ -26,6 +26,9 @@ struct Caller {
   // The label with which his store namespaces begin. Empty: all are his.
   std::string store_root = {};
 
+  // Headers of his request that the runs he starts see in `configurable`.
+  Value configurable = {};
+
   std::string request_id = {};
 };
 

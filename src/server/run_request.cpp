@@ -107,7 +107,8 @@ Value run_configurable(const RunOrder& order, const Value& given, const Run& run
               {"graph_id", order.assistant.graph_id},
               {"assistant_id", order.assistant.assistant_id},
               {"user_id", caller.identity}});
-  Value configurable = merged(merged(given, order.request.checkpoint), server);
+  Value configurable =
+      merged(merged(merged(given, order.request.checkpoint), caller.configurable), server);
   if (!order.cron_id.empty()) configurable = configurable.set("cron_id", order.cron_id);
   return configurable;
 }

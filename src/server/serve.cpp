@@ -5,7 +5,9 @@
 #include <clew/cache.hpp>
 #include <clew/server.hpp>
 
+#include "server/auth.hpp"
 #include "server/log_writer.hpp"
+#include "server/passed_headers.hpp"
 #include "server/routes/routes.hpp"
 #include "server/stop_signal.hpp"
 #include "server/storage.hpp"
@@ -28,9 +30,8 @@ bool is_disabled(const ServerConfig& config, const char* group) {
   return std::find(disabled.begin(), disabled.end(), group) != disabled.end();
 }
 
-Router make_router(AgentServer& server, const ServerConfig& config) {
+Router make_router(AgentServer& server, const ServerConfig& config, const MetaParts& meta) {
   Router router;
-  router.add("GET", "/ok", [](Request&) { return json_response(object({{"ok", true}})); }, {.is_public = true, .runs_inline = true});
   if (!is_disabled(config, "assistants")) add_assistant_routes(router, server);
   if (!is_disabled(config, "threads")) {
     add_thread_routes(router, server);
@@ -39,6 +40,7 @@ Router make_router(AgentServer& server, const ServerConfig& config) {
   if (!is_disabled(config, "runs")) add_run_routes(router, server);
   if (!is_disabled(config, "crons")) add_cron_routes(router, server);
   if (!is_disabled(config, "store")) add_store_routes(router, server);
+  if (!is_disabled(config, "meta")) add_meta_routes(router, server, meta);
   return router;
 }
 
@@ -84,15 +86,19 @@ class HostedServer {
  private:
   void load_graphs(const std::map<std::string, GraphFactory>& graphs);
   void make_server();
+  MetaParts meta_parts();
   HttpOptions http_options();
+  Caller caller_of(const Request& request) const;
   void reload();
 
   const ServerOptions& options_;
   const ServerConfig config_;
   LogWriter log_{STDERR_FILENO};
+  const std::optional<Authenticator> auth_;
   Storage storage_;
   std::shared_ptr<GraphRegistry> graphs_;
   std::vector<GraphProblem> problems_;
+  const std::shared_ptr<Metrics> metrics_ = std::make_shared<Metrics>();
   std::unique_ptr<AgentServer> server_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<internal::RepeatingThread> reloading_;
@@ -110,6 +116,7 @@ HostedServer::HostedServer(const std::map<std::string, GraphFactory>& graphs,
                            const ServerOptions& options)
     : options_(options),
       config_(read_config(options.config)),
+      auth_(config_.auth ? std::optional<Authenticator>(*config_.auth) : std::nullopt),
       storage_(open_storage(options.data, config_)) {
   load_graphs(graphs);
   make_server();
@@ -132,8 +139,21 @@ void HostedServer::make_server() {
   parts.store = storage_.store;
   parts.graphs = graphs_;
   parts.options = service_options(config_, options_);
+  if (auth_) {
+    parts.options.caller_of = [this](const std::string& name) { return auth_->caller_named(name); };
+  }
   server_ = std::make_unique<AgentServer>(std::move(parts));
-  http_ = std::make_unique<HttpServer>(make_router(*server_, config_), http_options());
+  http_ = std::make_unique<HttpServer>(make_router(*server_, config_, meta_parts()), http_options());
+}
+
+MetaParts HostedServer::meta_parts() {
+  MetaParts meta;
+  meta.repository = storage_.repository;
+  meta.metrics = metrics_;
+  meta.workers = service_options(config_, options_).workers;
+  meta.connections = [this] { return http_->connections(); };
+  meta.has_auth = auth_.has_value();
+  return meta;
 }
 
 HttpOptions HostedServer::http_options() {
@@ -142,11 +162,25 @@ HttpOptions HostedServer::http_options() {
   http.port = options_.port;
   http.further_ports = options_.tries_next_port ? kFurtherPorts : 0;
   http.cors = cors_options(config_.http.cors);
-  http.on_access = [this](const AccessRecord& record) { log_.write(access_log_line(record)); };
+  http.middleware = [this](Request& request) -> std::optional<Response> {
+    request.caller = caller_of(request);
+    return std::nullopt;
+  };
+  http.on_access = [this](const AccessRecord& record) {
+    metrics_->count(record);
+    log_.write(access_log_line(record));
+  };
   http.on_error = [this](std::string_view request_id, std::string_view what) {
     log_.write("error", what, object({{"request_id", request_id}}));
   };
   return http;
+}
+
+Caller HostedServer::caller_of(const Request& request) const {
+  Caller caller = auth_ ? auth_->authenticate(request) : Caller();
+  caller.request_id = request.id;
+  caller.configurable = passed_headers(config_.http, request.headers);
+  return caller;
 }
 
 // First the runs that were left: a client that asks for one finds it at work.
@@ -177,7 +211,7 @@ ServerInfo HostedServer::info() const {
   }
   info.warnings = config_.warnings;
   info.storage = storage_.path + (storage_.is_encrypted ? " (encrypted)" : "");
-  info.auth = "none: whoever reaches the address may do everything";
+  info.auth = auth_ ? auth_->describe() : "none: whoever reaches the address may do everything";
   return info;
 }
 

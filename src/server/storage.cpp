@@ -83,7 +83,8 @@ Storage open_storage(const fs::path& folder, const ServerConfig& config) {
   storage.lock = std::make_unique<FolderLock>(folder);
   storage.path = (folder / "clew.db").string();
   storage.is_encrypted = cipher != nullptr;
-  storage.checkpointer = open_checkpointer(storage.path, cipher);
+  storage.checkpointer =
+      std::make_shared<CheckpointsAfterEvents>(open_checkpointer(storage.path, cipher));
   storage.store = open_store(storage.path, config);
   storage.repository = open_sqlite_repository(storage.path, {.cipher = cipher});
   const auto interval =

@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
-#include <clew/checkpointer.hpp>
 #include <clew/cipher.hpp>
 #include <clew/store.hpp>
 
+#include "server/checkpoints_after_events.hpp"
 #include "server/config.hpp"
 #include "server/repository.hpp"
 
@@ -32,7 +32,7 @@ struct Storage {
   std::unique_ptr<FolderLock> lock;
   std::string path;  // of the file
   bool is_encrypted = false;
-  std::shared_ptr<Checkpointer> checkpointer;
+  std::shared_ptr<CheckpointsAfterEvents> checkpointer;
   std::shared_ptr<Store> store;
   std::shared_ptr<Repository> repository;
   std::unique_ptr<StoreSweeper> sweeper;

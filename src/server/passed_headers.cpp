@@ -1,0 +1,35 @@
+#include "server/passed_headers.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace clew::server {
+namespace {
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+bool names(const std::vector<std::string>& patterns, const std::string& header) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    if (!pattern.ends_with('*')) return pattern == header;
+    return header != "authorization" && header.starts_with(pattern.substr(0, pattern.size() - 1));
+  });
+}
+
+}  // namespace
+
+Value passed_headers(const HttpConfig& config, const Headers& headers) {
+  ObjectBuilder passed;
+  for (const auto& [name, value] : headers) {
+    const std::string key = lower(name);
+    if (key == "x-api-key" || key.starts_with("__")) continue;
+    if (names(config.configurable_headers, key) && !names(config.excluded_headers, key)) {
+      passed.set(key, value);
+    }
+  }
+  return std::move(passed).build();
+}
+
+}  // namespace clew::server
