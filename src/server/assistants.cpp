@@ -33,7 +33,8 @@ Value assistant_value(const Assistant& assistant) {
 void set_context(const Body& body, Assistant& assistant) {
   const Value config = body.object_field("config");
   const Value context = body.object_field("context");
-  const bool has_configurable = config.is_object() && !config["configurable"].empty();
+  const Value configurable = Body(config).object_field("configurable");
+  const bool has_configurable = !configurable.empty();
   if (has_configurable && !context.empty()) {
     throw ServiceError(400, "Cannot specify both configurable and context; prefer context alone.");
   }
@@ -42,7 +43,7 @@ void set_context(const Body& body, Assistant& assistant) {
     assistant.context = context;
     assistant.config = assistant.config.set("configurable", context);
   } else if (has_configurable) {
-    assistant.context = config["configurable"];
+    assistant.context = configurable;
   }
 }
 

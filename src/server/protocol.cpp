@@ -133,7 +133,8 @@ ProtocolFilter ProtocolFilter::of(const Value& json) {
   try {
     const Body body(json);
     for (const Value& prefix : body.list_field("namespaces")) {
-      filter.namespaces.push_back(*Body(object({{"namespaces", prefix}})).texts("namespaces"));
+      const auto segments = Body(object({{"namespaces", prefix}})).texts("namespaces");
+      filter.namespaces.push_back(segments.value_or(std::vector<std::string>()));
     }
     constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
     if (const auto depth = body.integer("depth", 0, kMost)) {

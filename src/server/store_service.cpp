@@ -79,6 +79,8 @@ void StoreService::put(const Caller& caller, const Value& json) {
     parts_.store->put(ns, key, value, options);
   } catch (const InvalidNamespaceError& error) {
     throw ServiceError(400, error.what());
+  } catch (const BadArgumentError&) {
+    throw ServiceError(400, "The store of this server keeps items for good: leave out the ttl.");
   } catch (const ValueError& error) {
     throw ServiceError(400, error.what());
   }
