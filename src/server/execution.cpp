@@ -306,12 +306,15 @@ void Execution::after_end(const std::string& status, const Value& values, const 
 
 namespace {
 
-void send_until_taken(const std::shared_ptr<WebhookSender>& sender, const std::string& url,
-                      const Value& body, int attempts_left) {
-  sender->send(url, body, [=](bool is_taken) {
+// The sender must not be kept alive by what it has to send.
+void send_until_taken(const std::weak_ptr<WebhookSender>& sender, const std::string& url,
+                      const Value& body, int attempts_left, std::chrono::milliseconds delay) {
+  const std::shared_ptr<WebhookSender> present = sender.lock();
+  if (!present) return;
+  present->send(url, body, [=](bool is_taken) {
     if (is_taken || attempts_left <= 1) return;
-    default_executor().post_after(std::chrono::seconds(1),
-                                  [=] { send_until_taken(sender, url, body, attempts_left - 1); });
+    default_executor().post_after(
+        delay, [=] { send_until_taken(sender, url, body, attempts_left - 1, 2 * delay); });
   });
 }
 
@@ -329,8 +332,9 @@ void Execution::send_webhook(const std::string& status, const Value& values, con
                    .set("webhook_sent_at", time_text(parts_.now()))
                    .set("values", values);
   if (!error.is_null()) body = body.set("error", error["message"]);
-  send_until_taken(parts_.webhooks, url.get<std::string>(), body,
-                   parts_.options.webhooks.max_attempts);
+  const WebhookPolicy& policy = parts_.options.webhooks;
+  send_until_taken(parts_.webhooks, url.get<std::string>(), body, policy.max_attempts,
+                   policy.retry_delay);
 }
 
 }  // namespace clew::server

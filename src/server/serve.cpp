@@ -11,6 +11,7 @@
 #include "server/routes/routes.hpp"
 #include "server/stop_signal.hpp"
 #include "server/storage.hpp"
+#include "server/webhook_sender.hpp"
 #include "value/repeating_thread.hpp"
 
 namespace clew {
@@ -46,6 +47,7 @@ Router make_router(AgentServer& server, const ServerConfig& config, const MetaPa
 
 ServiceOptions service_options(const ServerConfig& config, const ServerOptions& options) {
   ServiceOptions service;
+  service.webhooks = webhook_policy(config.webhooks);
   if (config.queue_workers > 0) service.workers = config.queue_workers;
   if (options.workers) service.workers = *options.workers;
   if (config.checkpointer_ttl && config.checkpointer_ttl->default_ttl) {
@@ -139,6 +141,7 @@ void HostedServer::make_server() {
   parts.store = storage_.store;
   parts.graphs = graphs_;
   parts.options = service_options(config_, options_);
+  parts.webhooks = std::make_shared<HttpWebhookSender>(parts.options.webhooks);
   if (auth_) {
     parts.options.caller_of = [this](const std::string& name) { return auth_->caller_named(name); };
   }

@@ -166,9 +166,7 @@ TEST(Encryption, NothingReadableIsInTheFile) {
 // Webhooks --------------------------------------------------------------------------
 
 TEST(Webhooks, WhereTheyMayGo) {
-  const auto status = [](const char* url, bool allow_private = false) {
-    WebhookPolicy policy;
-    policy.allow_private = allow_private;
+  const auto status = [](const char* url, const WebhookPolicy& policy = {}) {
     return status_of([&] { check_webhook(url, policy); });
   };
   EXPECT_EQ(status("https://hooks.example.com/x?y=1"), 200);
@@ -191,14 +189,23 @@ TEST(Webhooks, WhereTheyMayGo) {
                           "https://[::1]/",
                           "https://[fd00::1]/",
                           "https://[::ffff:127.0.0.1]/",
+                          "https://[64:ff9b::10.0.0.1]/",
+                          "https://[2002:7f00:1::]/",
                           "https://0.0.0.0/",
                           "https://good.example@127.0.0.1/",
                           "https://x\r\ny/",
                           "https://LOCALHOST/"}) {
     EXPECT_EQ(status(url), 422) << url;
   }
-  EXPECT_EQ(status("http://127.0.0.1:9000/h", true), 200);
-  EXPECT_EQ(status("ftp://127.0.0.1:9000/h", true), 422);
+  WebhookPolicy policy;
+  policy.require_https = policy.disable_loopback = false;
+  EXPECT_EQ(status("http://127.0.0.1:9000/h", policy), 200);
+  EXPECT_EQ(status("http://localhost:9000/h", policy), 200);
+  EXPECT_EQ(status("ftp://127.0.0.1/", policy), 422);
+  EXPECT_EQ(status("http://10.1.2.3/", policy), 422);
+  policy = {.disable_private_ips = false};
+  EXPECT_EQ(status("https://10.1.2.3/", policy), 200);
+  EXPECT_EQ(status("https://127.0.0.1/", policy), 422);
 }
 
 }  // namespace

@@ -223,7 +223,8 @@ TEST(Runs, BatchesAreRuns) {
 
 TEST(Runs, WebhooksAreToldAndToldAgain) {
   ServiceOptions options;
-  options.webhooks.allow_private = true;
+  options.webhooks.require_https = false;
+  options.webhooks.retry_delay = std::chrono::milliseconds(1);
   TestServer server(options);
   server.webhooks->refusals = 1;
   const std::string thread_id = server.thread_id();
@@ -233,6 +234,18 @@ TEST(Runs, WebhooksAreToldAndToldAgain) {
   EXPECT_EQ(body["status"], Value("success"));
   EXPECT_EQ(to_json(body["values"]), R"({"value":"wabc","log":["a","b","c"]})");
   EXPECT_TRUE(body["run_started_at"].is_string());
+}
+
+TEST(Runs, AWebhookThatIsNeverTakenIsGivenUp) {
+  ServiceOptions options;
+  options.webhooks.retry_delay = std::chrono::milliseconds(1);
+  TestServer server(options);
+  server.webhooks->refusals = 3;
+  const std::string thread_id = server.thread_id();
+  server.wait(thread_id, seq("w").set("webhook", "https://hook.example/1"));
+  EXPECT_EQ(server.webhooks->wait_for(3).first, "https://hook.example/1");
+  server.wait(thread_id, seq("x").set("webhook", "https://hook.example/2"));
+  EXPECT_EQ(server.webhooks->wait_for(4).first, "https://hook.example/2");
 }
 
 TEST(Runs, WrongRequestsAreRefused) {

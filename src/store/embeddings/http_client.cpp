@@ -1,36 +1,22 @@
 #include "store/embeddings/http_client.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-#include <limits>
 #include <new>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
-#include <curl/curl.h>
 #include <fmt/format.h>
+
+#include "store/embeddings/http_client_curl.hpp"
 
 namespace clew::embeddings {
 
-// An easy handle: libcurl keeps the open connections of one inside it.
 struct HttpClient::Connection {
-  Connection() : curl(curl_easy_init()) {
-    if (!curl) throw std::bad_alloc();
-  }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-  ~Connection() { curl_easy_cleanup(curl); }
-
-  CURL* curl;
+  EasyHandle handle = new_easy_handle();
+  CURL* curl = handle.get();
 };
 
 namespace {
-
-struct FreeList {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-};
-using HeaderList = std::unique_ptr<curl_slist, FreeList>;
 
 struct FreeUrl {
   void operator()(CURLU* url) const { curl_url_cleanup(url); }
@@ -44,13 +30,6 @@ struct Transfer {
   bool is_too_large = false;
   char reason[CURL_ERROR_SIZE] = {};
 };
-
-void start_libcurl() {
-  static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-  if (started != CURLE_OK) {
-    throw HttpError(fmt::format("libcurl does not start: {}", curl_easy_strerror(started)), false);
-  }
-}
 
 std::size_t on_body(char* data, std::size_t, std::size_t size, void* user) noexcept {
   auto& transfer = *static_cast<Transfer*>(user);
@@ -68,58 +47,11 @@ int on_progress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) noex
   return static_cast<Transfer*>(user)->stop.stop_requested() ? 1 : 0;
 }
 
-HeaderList header_list(const std::vector<std::string>& headers) {
-  HeaderList list;
-  const auto add = [&list](const char* header) {
-    curl_slist* longer = curl_slist_append(list.get(), header);
-    if (!longer) throw std::bad_alloc();
-    list.release();
-    list.reset(longer);
-  };
-  // Without this, a large body waits for a go-ahead that many servers never send.
-  add("Expect:");
-  for (const std::string& header : headers) add(header.c_str());
-  return list;
-}
-
-// libcurl leaves these variables to the command line tool.
-const char* certificates_of_environment() {
-  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
-    const char* file = std::getenv(name);
-    if (file && *file) return file;
-  }
-  return nullptr;
-}
-
-template <class Option>
-void set(CURL* curl, CURLoption option, Option value) {
-  const CURLcode code = curl_easy_setopt(curl, option, value);
-  if (code == CURLE_OUT_OF_MEMORY) throw std::bad_alloc();
-  if (code != CURLE_OK) {
-    throw HttpError(fmt::format("libcurl refuses an option: {}", curl_easy_strerror(code)), false);
-  }
-}
-
-// libcurl takes at most an int, which is 24 days.
-long in_milliseconds(std::chrono::milliseconds limit) {
-  constexpr std::chrono::milliseconds kLongest{std::numeric_limits<int>::max()};
-  return static_cast<long>(std::min(limit, kLongest).count());
-}
-
 void prepare(CURL* curl, const HttpOptions& options, const HttpRequest& request,
              const HeaderList& headers, Transfer& transfer) {
-  set(curl, CURLOPT_URL, request.url.c_str());
-  set(curl, CURLOPT_HTTPHEADER, headers.get());
-  set(curl, CURLOPT_POST, 1L);
-  set(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
-  set(curl, CURLOPT_POSTFIELDS, request.body.c_str());
-  set(curl, CURLOPT_USERAGENT, "clew");
+  set_post(curl, request.url, request.body, headers, options.timeout, options.connect_timeout);
   set(curl, CURLOPT_ACCEPT_ENCODING, "");  // all that libcurl can undo
-  set(curl, CURLOPT_TIMEOUT_MS, in_milliseconds(options.timeout));
-  set(curl, CURLOPT_CONNECTTIMEOUT_MS, in_milliseconds(options.connect_timeout));
-  set(curl, CURLOPT_NOSIGNAL, 1L);  // signals are for programs with one thread
   if (!options.proxy.empty()) set(curl, CURLOPT_PROXY, options.proxy.c_str());
-  if (const char* file = certificates_of_environment()) set(curl, CURLOPT_CAINFO, file);
 
   set(curl, CURLOPT_WRITEFUNCTION, &on_body);
   set(curl, CURLOPT_WRITEDATA, &transfer);

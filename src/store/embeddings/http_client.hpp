@@ -1,4 +1,4 @@
-// HTTP requests that block. libcurl does the work; no other file knows of it.
+// HTTP requests that block. libcurl does the work; whoever calls need not know of it.
 #pragma once
 
 #include <chrono>
