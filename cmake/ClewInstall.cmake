@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/clew")
 
 install(TARGETS clew)
-install(TARGETS clew_core clew_embeddings clew_sqlite EXPORT clewTargets FILE_SET HEADERS)
+install(TARGETS clew_core clew_embeddings clew_server clew_sqlite EXPORT clewTargets FILE_SET HEADERS)
 install(EXPORT clewTargets NAMESPACE clew:: DESTINATION "${package_dir}")
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/clewConfig.cmake.in"

@@ -121,9 +121,7 @@ void Loop::emit_task(TaskRun& task) {
   emit(StreamMode::tasks, std::move(payload).build(), &task);
 }
 
-Value Loop::task_metadata(TaskRun& task) const {
-  return with_node_metadata(scope_.metadata, task);
-}
+Value Loop::task_metadata(TaskRun& task) const { return with_node_metadata(scope_.metadata, task); }
 
 Value Loop::with_node_metadata(const Value& metadata, TaskRun& task) {
   const Value known = metadata.is_null() ? object() : metadata;

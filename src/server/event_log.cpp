@@ -91,8 +91,7 @@ std::vector<Event> EventLog::Channel::number(const std::string& run_id,
     event.run_id = run_id;
     event.place = ++numbered.place;
     if (from.kind == EventKind::state_update) event.seq = 1;
-    const bool is_hidden =
-        from.kind == EventKind::protocol || from.kind == EventKind::checkpoint;
+    const bool is_hidden = from.kind == EventKind::protocol || from.kind == EventKind::checkpoint;
     if (run != open_runs.end() && !is_hidden) {
       event.seq = ++run->second.last_seq;
     }

@@ -165,8 +165,7 @@ std::string Execution::name_checkpoint(const std::string& ns, std::int64_t step)
     known = replayed_.next_checkpoint(ns, step);
   }
   // Not if somebody went on from there, nor over one that a task stored which begins anew.
-  if (known && *known > head_id_ &&
-      !parts_.checkpointer->get_tuple({run_.thread_id, ns, *known})) {
+  if (known && *known > head_id_ && !parts_.checkpointer->get_tuple({run_.thread_id, ns, *known})) {
     return *known;
   }
   std::string id = checkpoint_id(step);

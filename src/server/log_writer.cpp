@@ -27,8 +27,7 @@ void ignore_closed_pipes() {
 }
 
 std::string now_text() {
-  return time_text(
-      std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now()));
+  return time_text(std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now()));
 }
 
 }  // namespace
@@ -57,7 +56,8 @@ void LogWriter::write(std::string_view line) {
 }
 
 void LogWriter::write(std::string_view level, std::string_view message, const Value& more) {
-  write(json_text(object({{"time", now_text()}, {"level", level}, {"message", message}}).merge(more)));
+  write(json_text(
+      object({{"time", now_text()}, {"level", level}, {"message", message}}).merge(more)));
 }
 
 void LogWriter::work() {

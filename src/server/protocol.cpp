@@ -170,8 +170,8 @@ std::unique_ptr<EventReader> ProtocolService::stream(const Caller& caller,
                                                      const std::string& thread_id,
                                                      const ProtocolFilter& filter) {
   const std::string id = checked_thread(caller, thread_id);
-  auto events = log_.read_protocol(
-      id, filter.since, [filter](const Event& event) { return filter.matches(event); });
+  auto events = log_.read_protocol(id, filter.since,
+                                   [filter](const Event& event) { return filter.matches(event); });
   return filter.only_watches() ? watching(std::move(events)) : std::move(events);
 }
 

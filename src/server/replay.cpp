@@ -24,7 +24,8 @@ std::string comparable(const std::string& data) {
     }
   };
   if (data.starts_with(R"({"step":)")) skip(R"("timestamp":")", [](char c) { return c != '"'; });
-  skip(R"("run_attempt":)", [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
+  skip(R"("run_attempt":)",
+       [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
   return result.append(data, begin);
 }
 

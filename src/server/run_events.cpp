@@ -327,12 +327,12 @@ void RunEvents::take_debug(const StreamEvent& event) {
 
 // Where in its graph a task is.
 Value RunEvents::place_of(const Callback& task) {
-  Value place = object({{"langgraph_step", task.step},
-                        {"langgraph_node", task.name},
-                        {"langgraph_triggers", task.triggers},
-                        {"langgraph_checkpoint_ns",
-                         join("", task.ns).erase(0, 1) + (task.ns.empty() ? "" : "|") + task.name +
-                             ":" + task.id}});
+  Value place = object(
+      {{"langgraph_step", task.step},
+       {"langgraph_node", task.name},
+       {"langgraph_triggers", task.triggers},
+       {"langgraph_checkpoint_ns",
+        join("", task.ns).erase(0, 1) + (task.ns.empty() ? "" : "|") + task.name + ":" + task.id}});
   const bool is_pulled = task.triggers != list({"__pregel_push"});
   return is_pulled ? place.set("langgraph_path", list({"__pregel_pull", task.name})) : place;
 }

@@ -52,7 +52,8 @@ ServiceOptions service_options(const ServerConfig& config, const ServerOptions& 
   if (options.workers) service.workers = *options.workers;
   if (config.checkpointer_ttl && config.checkpointer_ttl->default_ttl) {
     using Minutes = std::chrono::duration<double, std::ratio<60>>;
-    const bool keeps = config.checkpointer_ttl->strategy == CheckpointTtlConfig::Strategy::keep_latest;
+    const bool keeps =
+        config.checkpointer_ttl->strategy == CheckpointTtlConfig::Strategy::keep_latest;
     service.default_ttl = ThreadTtl{keeps ? "keep_latest" : "delete",
                                     Minutes(*config.checkpointer_ttl->default_ttl).count()};
     service.sweep_interval = config.checkpointer_ttl->sweep_interval;
@@ -65,7 +66,8 @@ std::optional<CorsOptions> cors_options(const std::optional<CorsConfig>& config)
   CorsOptions cors;
   cors.allowed_origins = config->allow_origins;
   cors.allow_credentials = config->allow_credentials;
-  const bool any_header = std::count(config->allow_headers.begin(), config->allow_headers.end(), "*") > 0;
+  const bool any_header =
+      std::count(config->allow_headers.begin(), config->allow_headers.end(), "*") > 0;
   if (!any_header) cors.allowed_headers = config->allow_headers;
   if (!config->expose_headers.empty()) cors.exposed_headers = config->expose_headers;
   cors.max_age = config->max_age;
@@ -146,7 +148,8 @@ void HostedServer::make_server() {
     parts.options.caller_of = [this](const std::string& name) { return auth_->caller_named(name); };
   }
   server_ = std::make_unique<AgentServer>(std::move(parts));
-  http_ = std::make_unique<HttpServer>(make_router(*server_, config_, meta_parts()), http_options());
+  http_ =
+      std::make_unique<HttpServer>(make_router(*server_, config_, meta_parts()), http_options());
 }
 
 MetaParts HostedServer::meta_parts() {

@@ -1,11 +1,12 @@
 #include "server/stop_signal.hpp"
 
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <cerrno>
+
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
 
 #include <clew/error.hpp>
 

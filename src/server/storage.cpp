@@ -1,10 +1,11 @@
 #include "server/storage.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cstdlib>
+
+#include <sys/file.h>
 
 #include <clew/embeddings.hpp>
 #include <clew/encrypted.hpp>

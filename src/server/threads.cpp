@@ -296,13 +296,13 @@ Value ThreadService::prune(const Caller& caller, const Value& json) {
 Value ThreadService::storage(const Caller& caller, const std::string& id) {
   const Thread thread = find(caller, id);
   const ThreadSize size = parts_.checkpointer->thread_size(thread.thread_id);
-  return object({{"thread_id", thread.thread_id},
-                 {"total_bytes", size.bytes},
-                 {"checkpoints",
-                  object({{"count", size.checkpoints},
-                          {"bytes", size.bytes - size.value_bytes - size.write_bytes}})},
-                 {"channel_values", object({{"count", size.values}, {"bytes", size.value_bytes}})},
-                 {"pending_writes", object({{"count", size.writes}, {"bytes", size.write_bytes}})}});
+  return object(
+      {{"thread_id", thread.thread_id},
+       {"total_bytes", size.bytes},
+       {"checkpoints", object({{"count", size.checkpoints},
+                               {"bytes", size.bytes - size.value_bytes - size.write_bytes}})},
+       {"channel_values", object({{"count", size.values}, {"bytes", size.value_bytes}})},
+       {"pending_writes", object({{"count", size.writes}, {"bytes", size.write_bytes}})}});
 }
 
 std::size_t ThreadService::sweep() {

@@ -39,7 +39,8 @@ AgentServer& closed_server() {
   static AgentServer server([] {
     ServerParts parts;
     parts.repository = std::make_shared<ClosedRepository>();
-    parts.checkpointer = std::make_shared<InMemorySaver>();
+    parts.checkpointer =
+        std::make_shared<CheckpointsAfterEvents>(std::make_shared<InMemorySaver>());
     parts.store = std::make_shared<InMemoryStore>();
     parts.graphs = std::make_shared<GraphRegistry>(CompileOptions());
     return parts;

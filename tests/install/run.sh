@@ -23,13 +23,25 @@ echo "== find_package"
 cmake -G Ninja -S "$consumer" -B "$work/cmake" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$work/prefix"
 cmake --build "$work/cmake"
 expect_output "$work/cmake/consumer"
+[[ $("$work/cmake/served") == *"serving greeter"* ]] || { echo "a program with a server of its own does not serve" >&2; exit 1; }
 
 echo "== clew new"
 cd "$work"
 "$work/prefix/bin/clew" new agent
 cd agent
 CXX=$compiler CMAKE_PREFIX_PATH=$work/prefix cmake --workflow --preset release
-[[ -f build/libagent.so ]] || { echo "clew new made a project that builds no libagent.so" >&2; exit 1; }
+"$work/prefix/bin/clew" dev --port 0 >"$work/server.log" 2>&1 &
+server=$!
+trap 'kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
+for _ in {1..100}; do
+  url=$(sed -n 's/^ready at //p' "$work/server.log")
+  [[ -n $url ]] && break
+  sleep 0.1
+done
+answer=$(curl -sS "$url/runs/wait" -d '{"assistant_id": "agent", "input": {"messages": ["hi"]}}')
+[[ $answer == *"You said: hi"* ]] || { echo "the new project answered: $answer" >&2; cat "$work/server.log" >&2; exit 1; }
+kill -TERM "$server"
+wait "$server"
 
 echo "== pkg-config"
 export PKG_CONFIG_PATH

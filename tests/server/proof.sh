@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # One part of the proof of the server (PROOF.md), against a server of its own on fresh data.
 #
-#   proof.sh replay | auth | python | javascript | kill | strangers | schemathesis
+#   proof.sh example | replay | auth | python | javascript | kill | strangers | schemathesis
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -16,7 +16,14 @@ with_server() {
   exec "$python" tests/server/with_server.py --server-command "$server" -- "$@"
 }
 
+check_example() {
+  diff <("$python" examples/client.py "$1" | sed -E 's/[0-9a-f]{32}/ID/g; s/(.run_id.): .[-0-9a-f]+./\1/') \
+    examples/expected/client.txt
+}
+
 case $1 in
+  example) with_server "$0" check-example {url} ;;
+  check-example) check_example "$2" ;;
   replay) with_server "$python" tests/server/replay.py --url {url} ;;
   auth) with_server "$python" tests/server/replay.py --url {url} --file 16_auth.json ;;
   python) with_server "$python" tests/server/tour_python.py --url {url} ;;

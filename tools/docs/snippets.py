@@ -7,7 +7,7 @@ In Markdown, a marker stands directly before a block of code:
     ```cpp
     ```
 
-In the source, two comments enclose what belongs there:
+In the source, two comments, // or #, enclose what belongs there:
 
     // [snippet values]
     Value state{{"foo", "a"}};
@@ -24,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MARKER = re.compile(r"^<!-- snippet: (?P<file>\S+)#(?P<name>[\w-]+) -->$")
-BOUNDARY = re.compile(r"^\s*// \[/?snippet [\w-]+\]$")
+BOUNDARY = re.compile(r"^\s*(//|#) \[/?snippet [\w-]+\]$")
 
 
 class SnippetError(Exception):
@@ -65,7 +65,7 @@ def snippet(root, file, name):
     if not path.is_file():
         raise SnippetError(f"{file} does not exist")
     lines = path.read_text().split("\n")
-    stripped = [line.strip() for line in lines]
+    stripped = [re.sub("^# ", "// ", line.strip()) for line in lines]
     try:
         start = stripped.index(f"// [snippet {name}]")
         end = stripped.index(f"// [/snippet {name}]", start)

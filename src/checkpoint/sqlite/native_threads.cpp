@@ -334,8 +334,9 @@ ThreadSize NativeLayout::thread_size(Connection& connection, std::string_view th
   size.value_bytes =
       count("SELECT sum(length(blob_data)) FROM checkpoint_blobs WHERE thread_id = ?");
   size.bytes = size.write_bytes + size.value_bytes +
-               count("SELECT sum(length(checkpoint) + length(metadata)) FROM checkpoints"
-                     " WHERE thread_id = ?");
+               count(
+                   "SELECT sum(length(checkpoint) + length(metadata)) FROM checkpoints"
+                   " WHERE thread_id = ?");
   return size;
 }
 

@@ -65,9 +65,9 @@ std::optional<std::int64_t> SqliteEvents::place_of(std::string_view run_id,
 
 std::optional<std::int64_t> SqliteEvents::place_of_checkpoint(
     std::string_view run_id, std::string_view checkpoint_id) const {
-  Rows rows = connection_.query(
-      "SELECT place FROM agent_events WHERE run_id = ? AND kind = ? AND name = ?", run_id,
-      static_cast<std::int64_t>(EventKind::checkpoint), checkpoint_id);
+  Rows rows =
+      connection_.query("SELECT place FROM agent_events WHERE run_id = ? AND kind = ? AND name = ?",
+                        run_id, static_cast<std::int64_t>(EventKind::checkpoint), checkpoint_id);
   if (!rows.next()) return std::nullopt;
   return rows.integer(0);
 }
@@ -96,7 +96,8 @@ void SqliteEvents::append(std::span<const Event> events) {
         "INSERT OR REPLACE INTO agent_events (thread_id, place, run_id, seq, protocol_seq, ms, "
         "kind, name, data, source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         event.thread_id, event.place, event.run_id, event.seq, event.protocol_seq, event.ms,
-        static_cast<std::int64_t>(event.kind), event.name, Blob{codec_.seal(event.data)}, event.source);
+        static_cast<std::int64_t>(event.kind), event.name, Blob{codec_.seal(event.data)},
+        event.source);
   }
 }
 
