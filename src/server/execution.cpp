@@ -252,7 +252,7 @@ EventLog::Change Execution::final_change(std::string status, ThreadFacts facts, 
 
 void Execution::end(std::string status, const Value& error, const Value& thread_error) {
   const ThreadFacts facts = look();
-  RunOutcome outcome{status, events_->result()};
+  RunOutcome outcome{status, events_->result(facts.interrupts)};
   if (!error.is_null()) outcome.result = object({{"__error__", error}});
   log_.end_run(run_.thread_id, run_.run_id, events_->end(status, error),
                final_change(status, facts, thread_error, !error.is_null()), outcome,

@@ -174,9 +174,17 @@ std::vector<NewEvent> RunEvents::end(std::string_view status, const Value& error
   return std::move(made_);
 }
 
-Value RunEvents::result() const {
+Value RunEvents::result(const Value& open) const {
   if (interrupts_.empty()) return last_values_.is_null() ? object() : last_values_;
-  const Value interrupts(interrupts_);
+  std::map<std::string_view, std::size_t> places;
+  for (auto [task, questions] : open.items()) {
+    for (const Value& question : questions) places.emplace(question["id"].as_string(), places.size());
+  }
+  std::vector<Value> ordered = interrupts_;
+  std::stable_sort(ordered.begin(), ordered.end(), [&](const Value& a, const Value& b) {
+    return places[a["id"].as_string()] < places[b["id"].as_string()];
+  });
+  const Value interrupts(ordered);
   if (interrupts_.size() > 1 || !asked_in_.is_object()) return object({{kInterrupt, interrupts}});
   return asked_in_.set(kInterrupt, interrupts);
 }

@@ -30,8 +30,9 @@ class RunEvents {
   // in its own stream.
   std::vector<NewEvent> end(std::string_view status, const Value& error);
 
-  // What /wait answers if the run ends well.
-  Value result() const;
+  // What /wait answers if the run ends well. `open` is what the thread's tasks ask
+  // now, {task id: [...]}: questions come in the order of the tasks.
+  Value result(const Value& open) const;
 
   static bool is_mode(std::string_view name);
 
