@@ -6,9 +6,11 @@
 namespace clew::pregel {
 
 struct SaveQueue::Work {
-  explicit Work(std::shared_ptr<Checkpointer> saver) : checkpointer(std::move(saver)) {}
+  Work(std::shared_ptr<Checkpointer> saver, std::shared_ptr<Work> around)
+      : checkpointer(std::move(saver)), parent(std::move(around)) {}
 
   const std::shared_ptr<Checkpointer> checkpointer;
+  const std::shared_ptr<Work> parent;  // null: nothing has to be stored before
   std::mutex mutex;
   std::condition_variable done;
   std::vector<CheckpointPut> puts;
@@ -47,6 +49,7 @@ struct SaveQueue::Work {
   std::exception_ptr store(const std::vector<CheckpointPut>& puts_now,
                            const std::vector<WritesPut>& writes_now) noexcept {
     try {
+      if (parent) parent->flush();
       if (!puts_now.empty()) checkpointer->put(puts_now);
       if (!writes_now.empty()) checkpointer->put_writes(writes_now);
       return nullptr;
@@ -54,15 +57,27 @@ struct SaveQueue::Work {
       return std::current_exception();
     }
   }
+
+  void flush() {
+    std::unique_lock lock(mutex);
+    writes_are_due = true;
+    // Whoever waits works: no thread may be free for it while all of them wait.
+    if (state != running) drain(lock);
+    done.wait(lock, [this] { return state == idle; });
+    if (error) std::rethrow_exception(error);
+  }
 };
 
+// Under `exit` the graph around stores nothing before its end.
 SaveQueue::SaveQueue(std::shared_ptr<Checkpointer> checkpointer, Executor& executor,
-                     Durability durability)
+                     Durability durability, const SaveQueue* parent)
     : checkpointer_(std::move(checkpointer)),
       executor_(executor),
       is_async_(durability == Durability::async),
       work_(checkpointer_ && checkpointer_->waits_for_device()
-                ? std::make_shared<Work>(checkpointer_)
+                ? std::make_shared<Work>(checkpointer_, parent && durability != Durability::exit
+                                                            ? parent->work_
+                                                            : nullptr)
                 : nullptr) {}
 
 SaveQueue::~SaveQueue() {
@@ -119,12 +134,7 @@ void SaveQueue::flush() {
     if (!left.empty()) checkpointer_->put_writes(left);
     return;
   }
-  std::unique_lock lock(work_->mutex);
-  work_->writes_are_due = true;
-  // Whoever waits works: no thread may be free for it while all of them wait.
-  if (work_->state != Work::running) work_->drain(lock);
-  work_->done.wait(lock, [this] { return work_->state == Work::idle; });
-  if (work_->error) std::rethrow_exception(work_->error);
+  work_->flush();
 }
 
 }  // namespace clew::pregel

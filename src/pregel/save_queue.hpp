@@ -2,6 +2,9 @@
 // A backend that waits for no device gets them at once. For others they gather
 // here until somebody flushes, or are stored behind the run's back. What is
 // handed over is immutable, so a later step cannot change it.
+//
+// Nothing of a graph inside a task is stored before the checkpoint that the task
+// belongs to: without that one it would be found by nobody.
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +21,9 @@ namespace clew::pregel {
 
 class SaveQueue {
  public:
-  SaveQueue(std::shared_ptr<Checkpointer> checkpointer, Executor& executor, Durability durability);
+  // `parent` is the queue of the graph around, or null.
+  SaveQueue(std::shared_ptr<Checkpointer> checkpointer, Executor& executor, Durability durability,
+            const SaveQueue* parent);
   // Stores what is left, unless storing has failed before.
   ~SaveQueue();
 
