@@ -295,6 +295,7 @@ void Connection::begin_stream(Response response, StreamPiece first) {
   streaming_->source = std::move(response.stream);
   streaming_->heartbeat = std::move(response.heartbeat);
   streaming_->is_chunked = is_chunked;
+  streaming_->is_all_or_nothing = response.is_all_or_nothing;
   streaming_->is_woken = std::exchange(woken_early_, false);
   state_ = State::streaming;
   first.bytes.insert(0, response.body);
@@ -336,6 +337,7 @@ void Connection::take_piece(StreamPiece piece) {
 void Connection::cut_for_stop(StreamPiece& piece) {
   if (piece.then == StreamThen::end) return;
   piece.then = StreamThen::end;
+  streaming_->is_broken_off = streaming_->is_all_or_nothing;
   tell_source(std::move(streaming_->source), StreamCut::server_stopped);
 }
 
@@ -345,7 +347,8 @@ void Connection::send_piece(std::string head, StreamPiece piece) {
     head += chunk_begin(piece.bytes.size());
     tail += kChunkEnd;
   }
-  if (streaming_->is_chunked && piece.then == StreamThen::end) tail += kLastChunk;
+  const bool is_whole = piece.then == StreamThen::end && !streaming_->is_broken_off;
+  if (streaming_->is_chunked && is_whole) tail += kLastChunk;
   streaming_->then = piece.then;
   streaming_->last_sent = Clock::now();
   output_.set(std::move(head), std::move(piece.bytes), std::move(tail));

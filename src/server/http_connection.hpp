@@ -67,6 +67,8 @@ class Connection : public IoConnection, public std::enable_shared_from_this<Conn
     bool is_woken = false;
     bool is_cut = false;  // the server stops: end it at the next opportunity
     bool is_chunked = true;
+    bool is_all_or_nothing = false;
+    bool is_broken_off = false;  // its end is not to look like one
   };
 
   class Waker;

@@ -123,6 +123,10 @@ struct Response {
   // which goes out in chunks.
   std::shared_ptr<StreamSource> stream{};
   Heartbeat heartbeat{};
+
+  // A stream of which a part is worth nothing, as of a JSON text: if the server
+  // stops before its source ends, the client sees that it was broken off.
+  bool is_all_or_nothing = false;
 };
 
 // `value` as application/json.

@@ -58,7 +58,8 @@ struct StreamPiece {
 // Why a stream ended before its source did.
 enum class StreamCut {
   client_left,     // closed its connection, or took nothing for HttpOptions::write_timeout
-  server_stopped,  // the client gets a proper end of the body, if it takes it in time
+  server_stopped,  // the client gets a proper end of the body, if it takes it in time, unless
+                   // the response is all or nothing
 };
 
 // All methods are called on worker threads, one at a time. None may wait for

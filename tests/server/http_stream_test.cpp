@@ -255,6 +255,24 @@ TEST(Stream, StopEndsStreamsProperly) {
   server.source->feed("too late");  // the wake finds nobody
 }
 
+TEST(Stream, StopBreaksOffWhatIsAllOrNothing) {
+  const auto source = std::make_shared<FedSource>();
+  Router router;
+  router.add("GET", "/stream",
+             [source](Request&) { return Response{.stream = source, .is_all_or_nothing = true}; });
+  TestServer test(std::move(router));
+  TestClient client = test.client();
+  client.send(kGetStream);
+  client.read_head();
+  source->feed("[1,");
+  EXPECT_EQ(client.read_chunk(), "[1,");
+  std::thread stopper([&] { test.server.stop(5s); });
+  EXPECT_EQ(client.read_all(), "");  // no last chunk
+  client.close();
+  stopper.join();
+  EXPECT_EQ(source->cut(), StreamCut::server_stopped);
+}
+
 TEST(Stream, AWakeMayOutliveTheServer) {
   auto source = std::make_shared<FedSource>();
   {

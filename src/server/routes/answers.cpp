@@ -136,6 +136,7 @@ Response LaterValue::response(std::function<void()> on_left) const {
   response.stream = std::make_shared<Source>(state_, std::move(on_left));
   // Spaces before a JSON text mean nothing.
   response.heartbeat.text = "\n";
+  response.is_all_or_nothing = true;
   return response;
 }
 
