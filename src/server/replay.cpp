@@ -11,6 +11,9 @@ constexpr std::string_view kCached = R"("__metadata__":{"cached":true}})";
 // The mode of "updates|child:1f0c...".
 std::string_view mode_of(std::string_view name) { return name.substr(0, name.find('|')); }
 
+// Of subgraphs, which are not told of again if their task had finished.
+bool is_lifecycle(std::string_view name) { return mode_of(name) == "lifecycle"; }
+
 // Without what differs from attempt to attempt: its number and the time.
 std::string comparable(const std::string& data) {
   std::string result;
@@ -92,19 +95,30 @@ std::vector<NewEvent> ReplayedEvents::filter(const std::string& source,
   const auto found = by_source_.find(source);
   if (found == by_source_.end()) return events;
   std::vector<NewEvent> news;
+  bool tells_other = false;
   for (NewEvent& event : events) {
-    if (!news.empty() || !is_told(found->second, event)) news.push_back(std::move(event));
+    if (!tells_other && is_told(found->second, event)) continue;
+    tells_other = tells_other || !is_lifecycle(event.name);
+    news.push_back(std::move(event));
   }
-  if (!news.empty()) by_source_.erase(found);
+  if (tells_other) by_source_.erase(found);
   return news;
 }
 
 bool ReplayedEvents::is_told(Told& told, const NewEvent& event) const {
+  if (is_lifecycle(event.name)) {
+    const auto same = [&](const Event& old) { return is_same(old, event); };
+    const auto old = std::find_if(told.begin(), told.end(), same);
+    if (old == told.end()) return false;
+    told.erase(old);
+    return true;
+  }
   // A task that had finished does not run again, and says so.
   if (mode_of(event.name) == "updates" && event.data.ends_with(kCached)) {
     const auto same_name = [&](const Event& old) { return old.name == event.name; };
     return std::any_of(told.begin(), told.end(), same_name);
   }
+  while (!told.empty() && is_lifecycle(told.front().name)) told.pop_front();
   if (told.empty()) return false;
   // A checkpoint that is told again shows what its tasks have done since.
   const Event& next = told.front();

@@ -86,7 +86,7 @@ void kill_a_victim(const std::string& path, const std::string& told, std::size_t
   const std::size_t before = count_lines(told);
   const pid_t victim = fork();
   if (victim == 0) {
-    execl(CLEW_SERVER_VICTIM, CLEW_SERVER_VICTIM, path.c_str(), told.c_str(), nullptr);
+    execl(CLEW_SERVER_VICTIM, CLEW_SERVER_VICTIM, "start", path.c_str(), told.c_str(), nullptr);
     _exit(1);
   }
   for (int i = 0; i < 3000 && count_lines(told) < before + after_runs; ++i) {

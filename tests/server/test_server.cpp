@@ -41,10 +41,31 @@ TestServer::TestServer(ServiceOptions server_options)
   start();
 }
 
-TestServer::TestServer(const std::string& file, ServiceOptions server_options)
-    : path(file), options(std::move(server_options)) {
+TestServer::TestServer(const std::string& file, ServiceOptions server_options,
+                       std::function<void()> before_commit)
+    : path(file), options(std::move(server_options)), before_commit_(std::move(before_commit)) {
   start();
 }
+
+namespace {
+
+class WatchedRepository final : public Repository {
+ public:
+  WatchedRepository(std::shared_ptr<Repository> repository, std::function<void()> before_commit)
+      : repository_(std::move(repository)), before_commit_(std::move(before_commit)) {}
+
+  void read(const std::function<void(const Tables&)>& look) override { repository_->read(look); }
+  void write(const std::function<void(Tables&)>& change, Commit commit) override {
+    before_commit_();
+    repository_->write(change, commit);
+  }
+
+ private:
+  const std::shared_ptr<Repository> repository_;
+  const std::function<void()> before_commit_;
+};
+
+}  // namespace
 
 void TestServer::start() {
   saver = SqliteSaver::open(path);
@@ -52,6 +73,11 @@ void TestServer::start() {
   ServerParts parts;
   parts.repository = open_sqlite_repository(path);
   parts.checkpointer = std::make_shared<CheckpointsAfterEvents>(saver);
+  if (before_commit_) {
+    parts.repository = std::make_shared<WatchedRepository>(parts.repository, before_commit_);
+    parts.checkpointer->set_gate([watch = before_commit_](const std::string&) { watch(); });
+    parts.checkpointer = std::make_shared<CheckpointsAfterEvents>(parts.checkpointer);
+  }
   parts.store = store;
   parts.graphs = make_toy_graphs(parts.checkpointer, store);
   parts.webhooks = webhooks;

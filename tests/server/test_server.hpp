@@ -38,8 +38,10 @@ class RecordedWebhooks final : public WebhookSender {
 class TestServer {
  public:
   explicit TestServer(ServiceOptions options = {});
-  // On a file that is there already.
-  TestServer(const std::string& path, ServiceOptions options);
+  // On a file that is there already. `before_commit` is called whenever something
+  // is about to be stored.
+  TestServer(const std::string& path, ServiceOptions options,
+             std::function<void()> before_commit = {});
 
   // Ends this server, as SIGTERM does, and starts another one on the same file.
   // Those who read its streams have left.
@@ -70,6 +72,8 @@ class TestServer {
 
  private:
   void start();
+
+  std::function<void()> before_commit_;
 };
 
 // All events until the reader is over.

@@ -328,7 +328,7 @@ TEST(Assistants, GraphsHaveOneEach) {
             }),
             403);
   server.restart();
-  EXPECT_EQ(server.server->assistants.count(server.caller, object()), 8U);
+  EXPECT_EQ(server.server->assistants.count(server.caller, object()), 11U);
 }
 
 TEST(Assistants, VersionsComeAndGoBack) {

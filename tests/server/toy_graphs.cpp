@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <fstream>
 #include <map>
 
 #include <clew/add_messages.hpp>
@@ -63,6 +64,18 @@ struct EchoState {
   Value messages = list();
 };
 CLEW_STATE(EchoState, reduced(messages, add_messages))
+
+struct FanState {
+  std::string name;
+  Strings log;
+};
+CLEW_STATE(FanState, name, reduced(log, append))
+
+struct TracedState {
+  std::string file;
+  Strings log;
+};
+CLEW_STATE(TracedState, file, reduced(log, append))
 
 struct CtxState {
   std::string text;
@@ -251,6 +264,82 @@ CompiledGraph make_ctx(const CompileOptions& options) {
       .compile(options);
 }
 
+// Tells what it does: the same as its siblings, something of its own, and a message in chunks.
+Task<Update> tell(Runtime& runtime, std::string name, int ticks) {
+  using namespace std::chrono;
+  runtime.stream_writer(object({{"state", "begun"}}));
+  for (int i = 0; i < ticks; ++i) {
+    // Siblings come in another order each time.
+    const auto jitter = steady_clock::now().time_since_epoch() / microseconds(1) * 7919 % 1500;
+    Task<void> sleep = runtime.sleep(microseconds(jitter));
+    co_await std::move(sleep);
+    runtime.stream_writer(object({{"from", name}, {"tick", i}}));
+    AIMessageChunk chunk;
+    chunk.content = "word" + std::to_string(i) + " ";
+    chunk.id = "message of " + name;
+    runtime.stream_message(Value(chunk));
+  }
+  Update update;
+  update.set("log", list({name}));
+  co_return update;
+}
+
+CompiledGraph make_fan(const CompileOptions& options) {
+  StateGraph<FanState> graph;
+  graph.add_node("split", [](const FanState&) { return Update{{"log", list({"split"})}}; });
+  graph.add_node("join",
+                 [](const FanState&, Runtime& runtime) { return tell(runtime, "join", 2); });
+  graph.add_edge(START, "split").add_edge("join", END);
+  Strings workers;
+  for (int i = 0; i < 4; ++i) {
+    const std::string name = "worker" + std::to_string(i);
+    graph.add_node(
+        name, [name, i](const FanState&, Runtime& runtime) { return tell(runtime, name, i + 1); });
+    graph.add_edge("split", name);
+    workers.push_back(name);
+  }
+  graph.add_edge(workers, "join");
+  return graph.compile(options);
+}
+
+CompiledGraph make_deep(const CompileOptions& options) {
+  StateGraph<FanState> child;
+  for (const std::string name : {"first", "second"}) {
+    child.add_node(name,
+                   [name](const FanState&, Runtime& runtime) { return tell(runtime, name, 2); });
+  }
+  child.add_edge(START, "first").add_edge("first", "second").add_edge("second", END);
+  return StateGraph<FanState>()
+      .add_node("before",
+                [](const FanState&, Runtime& runtime) { return tell(runtime, "before", 1); })
+      .add_node("child", child.compile())
+      .add_node("after",
+                [](const FanState&, Runtime& runtime) { return tell(runtime, "after", 1); })
+      .add_edge(START, "before")
+      .add_edge("before", "child")
+      .add_edge("child", "after")
+      .add_edge("after", END)
+      .compile(options);
+}
+
+// Each node writes down that it was executed.
+CompiledGraph make_traced(const CompileOptions& options) {
+  StateGraph<TracedState> graph;
+  for (const std::string name : {"a", "b", "c", "d"}) {
+    graph.add_node(name, [name](const TracedState& state, Runtime& runtime) {
+      std::ofstream(state.file, std::ios::app) << runtime.config().thread_id + " " + name + "\n"
+                                               << std::flush;
+      return Update{{"log", list({name})}};
+    });
+  }
+  return graph.add_edge(START, "a")
+      .add_edge("a", "b")
+      .add_edge("b", "c")
+      .add_edge("c", "d")
+      .add_edge("d", END)
+      .compile(options);
+}
+
 }  // namespace
 
 std::shared_ptr<GraphRegistry> make_toy_graphs(std::shared_ptr<Checkpointer> checkpointer,
@@ -267,6 +356,9 @@ std::shared_ptr<GraphRegistry> make_toy_graphs(std::shared_ptr<Checkpointer> che
   graphs->add("fail", make_fail);
   graphs->add("slow", make_slow);
   graphs->add("ctx", make_ctx);
+  graphs->add("fan", make_fan);
+  graphs->add("deep", make_deep);
+  graphs->add("traced", make_traced);
   return graphs;
 }
 
