@@ -87,6 +87,21 @@ int main() {
     StoreSweeper sweeper(short_lived);  // gives the space of expired items back
     // [/snippet ttl]
     std::cout << short_lived->search({"1", "session"}).size() << '\n';
+
+    const std::string secret_path = (folder / "secret.db").string();
+    // [snippet encrypted]
+    // AesEaxCipher::from_environment() takes the key from LANGGRAPH_AES_KEY instead.
+    auto cipher = std::make_shared<AesEaxCipher>("a key of 16 byte");
+    auto secret = SqliteStore::open(secret_path, {.cipher = cipher});
+    secret->put(memories, "food", {{"food_preference", "I like pizza"}});
+    std::cout << secret->search(memories, {.filter = {{"food_preference", "I like pizza"}}}).size()
+              << '\n';  // 1
+    try {
+      SqliteStore::open(secret_path);
+    } catch (const StorageError& error) {
+      std::cout << error.what() << '\n';
+    }
+    // [/snippet encrypted]
   }
   std::filesystem::remove_all(folder);
 }

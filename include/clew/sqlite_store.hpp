@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 
+#include <clew/cipher.hpp>
 #include <clew/sqlite_saver.hpp>
 #include <clew/store.hpp>
 
@@ -27,6 +28,13 @@ struct SqliteStoreOptions {
 
   // Nothing: items live for good, also those that were put with a time to live.
   std::optional<StoreTtl> ttl = StoreTtl();
+
+  // Encrypts the values of items. Namespaces, keys, times and vectors stay
+  // readable, and vectors tell something of the texts they were made of. Items
+  // from before there was a cipher are read as they are, until they are put again;
+  // but a file that was opened with a key is not opened without it or with
+  // another one. LangGraph does not read encrypted items. Null: nothing is encrypted.
+  std::shared_ptr<const Cipher> cipher = {};
 
   // As in SqliteOptions.
   SqliteSynchronous synchronous = SqliteSynchronous::full;
@@ -42,7 +50,7 @@ struct SqliteStoreOptions {
 class SqliteStore final : public Store {
  public:
   // Opens or makes the file; ":memory:" keeps everything in memory. Throws
-  // StorageError if the file cannot be used, with the reason.
+  // StorageError if the file cannot be used or its key is another, with the reason.
   static std::shared_ptr<SqliteStore> open(const std::string& path,
                                            SqliteStoreOptions options = {});
   ~SqliteStore() override;

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include <clew/errors.hpp>
@@ -29,23 +30,36 @@ IndexOptions word_index(std::vector<std::string> fields = {"text"}) {
   return {.embed = make_embedder(embed_words), .dims = kDims, .fields = std::move(fields)};
 }
 
+SqliteStoreOptions encrypted(char key, StoreOptions options = {}) {
+  SqliteStoreOptions all = quick(std::move(options));
+  all.cipher = std::make_shared<AesEaxCipher>(std::string(32, key));
+  return all;
+}
+
 // A store that keeps its folder as long as it lives.
-std::shared_ptr<Store> make_in_file(StoreOptions options) {
+std::shared_ptr<Store> make_in_file(SqliteStoreOptions options) {
   auto folder = std::make_shared<TemporaryFolder>();
-  auto store = SqliteStore::open((folder->path / "store.db").string(), quick(std::move(options)));
+  auto store = SqliteStore::open((folder->path / "store.db").string(), std::move(options));
   return {store.get(), [folder, store](Store*) mutable { store.reset(); }};
 }
 
-INSTANTIATE_TEST_SUITE_P(SqliteStore, StoreSuite,
-                         testing::Values(StoreBackend{.name = "sqlite", .make = make_in_file},
-                                         StoreBackend{.name = "sqlite_in_memory",
-                                                      .make =
-                                                          [](StoreOptions options) {
-                                                            return SqliteStore::open(
-                                                                ":memory:",
-                                                                quick(std::move(options)));
-                                                          }}),
-                         store_backend_name);
+INSTANTIATE_TEST_SUITE_P(
+    SqliteStore, StoreSuite,
+    testing::Values(
+        StoreBackend{
+            .name = "sqlite",
+            .make = [](StoreOptions options) { return make_in_file(quick(std::move(options))); }},
+        StoreBackend{.name = "sqlite_encrypted",
+                     .make =
+                         [](StoreOptions options) {
+                           return make_in_file(encrypted('k', std::move(options)));
+                         }},
+        StoreBackend{.name = "sqlite_in_memory",
+                     .make =
+                         [](StoreOptions options) {
+                           return SqliteStore::open(":memory:", quick(std::move(options)));
+                         }}),
+    store_backend_name);
 
 class SqliteStoreTest : public testing::Test {
  protected:
@@ -53,6 +67,15 @@ class SqliteStoreTest : public testing::Test {
     return SqliteStore::open(file(), std::move(options));
   }
   std::string file() const { return (folder_.path / "store.db").string(); }
+
+  // The log as well.
+  std::string bytes_of_all_files() const {
+    std::ostringstream bytes;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path)) {
+      bytes << std::ifstream(entry.path(), std::ios::binary).rdbuf();
+    }
+    return bytes.str();
+  }
 
   void execute(const std::string& sql) {
     sqlite3* database = nullptr;
@@ -231,6 +254,76 @@ TEST_F(SqliteStoreTest, AFileThatIsNoneIsRefused) {
     FAIL() << "opened a file that is no database";
   } catch (const StorageError& error) {
     EXPECT_NE(std::string(error.what()).find("not a database"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(SqliteStoreTest, AnEncryptedFileShowsNothingButNames) {
+  const IndexOptions index = word_index();
+  auto store = open(encrypted('k', {.index = index}));
+  store->put({"places"}, "home", {{"text", "MARKER street"}, {"n", 1}});
+  store->put({"places"}, "work", {{"text", "MARKER square"}},
+             {.index = std::vector<std::string>{"text"}});
+  EXPECT_EQ(store->reindex(), 2U);
+  EXPECT_EQ(keys(store->search({"places"}, {.query = "square", .limit = 1})), "work");
+  EXPECT_EQ(keys(store->search({"places"}, {.query = "street", .mode = SearchMode::text})), "home");
+  EXPECT_EQ(keys(store->search({"places"}, {.filter = {{"n", {{"$gte", 1}}}}})), "home");
+  EXPECT_EQ(bytes_of_all_files().find("MARKER"), std::string::npos);
+  EXPECT_NE(bytes_of_all_files().find("places"), std::string::npos);
+  store.reset();
+  EXPECT_EQ(bytes_of_all_files().find("MARKER"), std::string::npos);
+  store = open(encrypted('k', {.index = index}));
+  EXPECT_EQ(store->get({"places"}, "home")->value["text"], Value("MARKER street"));
+  EXPECT_EQ(store->missing_vectors(), 0U);
+}
+
+TEST_F(SqliteStoreTest, OnlyItsKeyOpensAnEncryptedFile) {
+  open(encrypted('k'));
+  const auto problem = [&](SqliteStoreOptions options) {
+    try {
+      open(std::move(options));
+      return std::string();
+    } catch (const StorageError& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(problem(encrypted('k')), "");
+  EXPECT_EQ(problem(quick()),
+            "the memory store in this file is encrypted; open the store with "
+            "SqliteStoreOptions::cipher and the key that it was written with");
+  const std::string wrong =
+      "the memory store in this file cannot be decrypted: MAC check failed: the key is wrong or "
+      "the data is damaged; open the store with the key and the kind of cipher that it was written "
+      "with";
+  EXPECT_EQ(problem(encrypted('x')), wrong);
+  SqliteStoreOptions other_mode = quick();
+  other_mode.cipher = std::make_shared<AesGcmCipher>(std::string(32, 'k'));
+  EXPECT_EQ(problem(other_mode), wrong);
+}
+
+TEST_F(SqliteStoreTest, ItemsFromBeforeTheKeyAreReadAsTheyAre) {
+  const IndexOptions index = word_index();
+  auto plain = open(quick({.index = index}));
+  plain->put({"a"}, "1", {{"text", "apple"}});
+  plain->put({"a"}, "2", {{"text", "pear"}});
+  auto store = open(encrypted('k', {.index = index}));
+  store->put({"a"}, "3", {{"text", "apple pie"}});
+  store->put({"a"}, "2", {{"text", "plum"}});
+  EXPECT_EQ(keys(store->search({"a"})), "231");
+  EXPECT_EQ(keys(store->search({"a"}, {.filter = {{"text", "apple"}}})), "1");
+  EXPECT_EQ(store->search({"a"}, {.query = "apple", .mode = SearchMode::text}).size(), 2U);
+  EXPECT_EQ(store->reindex(), 3U);
+
+  // Whoever had opened it before reads what he can, and is told of the rest.
+  EXPECT_EQ(plain->get({"a"}, "1")->value["text"], Value("apple"));
+  for (int i = 0; i < 2; ++i) {
+    try {
+      plain->search({"a"}, {.query = "plum", .mode = SearchMode::text});
+      FAIL() << "searched what it cannot read";
+    } catch (const StorageError& error) {
+      EXPECT_EQ(std::string(error.what()),
+                "the item '2' in 'a' is encrypted; open the store with SqliteStoreOptions::cipher "
+                "and the key that it was written with");
+    }
   }
 }
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include <clew/errors.hpp>
-#include <clew/json.hpp>
 #include <clew/time.hpp>
 
 #include "store/operations.hpp"
@@ -71,11 +70,11 @@ std::string expiry_text(Item::Time now, std::chrono::milliseconds ttl) {
 }
 
 // Columns: prefix, key, value, created_at, updated_at, ttl_minutes, rowid.
-StoredItem item_of(const Rows& rows) {
+StoredItem item_of(const Rows& rows, const ItemCodec& codec) {
   StoredItem stored;
   stored.item.namespace_ = namespace_of(rows.text(0));
   stored.item.key = rows.text(1);
-  stored.item.value = parse_json(rows.text(2));
+  stored.item.value = codec.decode(rows.text(2), rows.text(0), rows.text(1));
   stored.item.created_at = parse_time(rows.text(3));
   stored.item.updated_at = parse_time(rows.text(4));
   stored.ttl = read_ttl(rows, 5);
@@ -131,23 +130,24 @@ std::string time_text(Item::Time time) {
 
 // One item -----------------------------------------------------------------------
 
-std::optional<StoredItem> find_item(Connection& connection, std::string_view prefix,
-                                    std::string_view key, const LivesAfter& lives_after) {
+std::optional<StoredItem> find_item(Connection& connection, const ItemCodec& codec,
+                                    std::string_view prefix, std::string_view key,
+                                    const LivesAfter& lives_after) {
   Rows rows = connection.query(
       "SELECT prefix, key, value, created_at, updated_at, ttl_minutes, rowid FROM store "
       "WHERE prefix = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?)",
       prefix, key, lives_after);
   if (!rows.next()) return std::nullopt;
-  return item_of(rows);
+  return item_of(rows, codec);
 }
 
-StoredItem read_item(Connection& connection, std::int64_t row) {
+StoredItem read_item(Connection& connection, const ItemCodec& codec, std::int64_t row) {
   Rows rows = connection.query(
       "SELECT prefix, key, value, created_at, updated_at, ttl_minutes, rowid FROM store "
       "WHERE rowid = ?",
       row);
   if (!rows.next()) throw StorageError("an item was removed while it was read; search again");
-  return item_of(rows);
+  return item_of(rows, codec);
 }
 
 void put_item(Connection& connection, const ItemPut& put, Item::Time now, bool with_vectors) {

@@ -14,6 +14,7 @@
 
 #include "checkpoint/sqlite/connection.hpp"
 #include "store/indexer.hpp"
+#include "store/sqlite/item_codec.hpp"
 
 namespace clew::sqlite {
 
@@ -37,15 +38,16 @@ struct StoredItem {
   std::optional<std::chrono::milliseconds> ttl;
 };
 
-std::optional<StoredItem> find_item(Connection& connection, std::string_view prefix,
-                                    std::string_view key, const LivesAfter& lives_after);
-StoredItem read_item(Connection& connection, std::int64_t row);
+std::optional<StoredItem> find_item(Connection& connection, const ItemCodec& codec,
+                                    std::string_view prefix, std::string_view key,
+                                    const LivesAfter& lives_after);
+StoredItem read_item(Connection& connection, const ItemCodec& codec, std::int64_t row);
 
 // What a put stores, made before the transaction.
 struct ItemPut {
   std::string prefix;
   std::string key;
-  std::string value;                 // JSON
+  std::string value;                 // as ItemCodec makes it
   std::optional<std::string> paths;  // PutOptions::index, as JSON
   std::optional<std::chrono::milliseconds> ttl;
   std::vector<store::IndexedText> index;

@@ -48,8 +48,9 @@ std::vector<store::TextPath> fields_of(const std::optional<IndexOptions>& index)
 
 }  // namespace
 
-Mirror::Mirror(Database& database, const std::optional<IndexOptions>& index)
+Mirror::Mirror(Database& database, const ItemCodec& codec, const std::optional<IndexOptions>& index)
     : database_(database),
+      codec_(codec),
       index_(index),
       fields_(fields_of(index)),
       dims_(index ? index->dims : 0) {
@@ -146,11 +147,16 @@ void Mirror::load_all_vectors(Connection& connection) {
 
 void Mirror::load_all_words(Connection& connection) {
   words_.emplace();
-  for (Rows rows = connection.query(
-           "SELECT store.value, clew_store_index.paths, store.prefix, store.key FROM store "
-           "LEFT JOIN clew_store_index USING (prefix, key) ORDER BY store.rowid");
-       rows.next();) {
-    put_words(Name(rows.text(2), rows.text(3)), rows);
+  try {
+    for (Rows rows = connection.query(
+             "SELECT store.value, clew_store_index.paths, store.prefix, store.key FROM store "
+             "LEFT JOIN clew_store_index USING (prefix, key) ORDER BY store.rowid");
+         rows.next();) {
+      put_words(Name(rows.text(2), rows.text(3)), rows);
+    }
+  } catch (...) {
+    clear();  // the words of some items must not look like all there are
+    throw;
   }
 }
 
@@ -209,7 +215,7 @@ void Mirror::add_vector(std::string_view bytes, std::vector<Embedder::Vector>& v
 
 // Columns: value, paths.
 void Mirror::put_words(const Name& name, const Rows& rows) {
-  const Value value = parse_json(rows.text(0));
+  const Value value = codec_.decode(rows.text(0), name.first, name.second);
   std::vector<std::string> texts;
   if (rows.is_null(1)) {
     texts = store::texts_at(value, fields_);

@@ -17,6 +17,7 @@
 #include "checkpoint/sqlite/database.hpp"
 #include "store/indexer.hpp"
 #include "store/ranking.hpp"
+#include "store/sqlite/item_codec.hpp"
 
 namespace clew::sqlite {
 
@@ -26,7 +27,7 @@ class Mirror {
   using Name = std::pair<std::string, std::string>;
 
   // Without an index there are only words, those of the whole values.
-  Mirror(Database& database, const std::optional<IndexOptions>& index);
+  Mirror(Database& database, const ItemCodec& codec, const std::optional<IndexOptions>& index);
 
   // Calls `look` with a connection whose state of the file is the one that the
   // mirror shows, throughout the call. `with_words`: words are needed.
@@ -66,6 +67,7 @@ class Mirror {
   void put_words(const Name& name, const Rows& rows);
 
   Database& database_;
+  const ItemCodec& codec_;
   const std::optional<IndexOptions> index_;
   const std::vector<store::TextPath> fields_;
 

@@ -20,7 +20,7 @@ struct Page {
   std::int64_t last_row = 0;
 };
 
-Page read_page(Connection& connection, std::int64_t behind_row) {
+Page read_page(Connection& connection, const ItemCodec& codec, std::int64_t behind_row) {
   Page page{.last_row = behind_row};
   for (Rows rows = connection.query(
            "SELECT store.rowid, prefix, key, value, clew_store_index.paths FROM store "
@@ -32,7 +32,7 @@ Page read_page(Connection& connection, std::int64_t behind_row) {
     PutOp& item = page.items.emplace_back();
     item.namespace_ = namespace_of(rows.text(1));
     item.key = rows.text(2);
-    item.value = parse_json(rows.text(3));
+    item.value = codec.decode(rows.text(3), rows.text(1), rows.text(2));
     if (!rows.is_null(4)) {
       item.options.index = parse_json(rows.text(4)).get<std::vector<std::string>>();
     }
@@ -68,15 +68,15 @@ std::size_t count_items(Connection& connection) {
 
 }  // namespace
 
-std::size_t reindex_items(Database& database, const store::Indexer& indexer,
+std::size_t reindex_items(Database& database, const ItemCodec& codec, const store::Indexer& indexer,
                           const ReindexOptions& options) {
   const std::size_t total = database.read(count_items);
   std::size_t done = 0;
   std::size_t indexed = 0;
   std::int64_t last_row = std::numeric_limits<std::int64_t>::min();
   while (!options.stop.stop_requested()) {
-    const Page page =
-        database.read([&](Connection& connection) { return read_page(connection, last_row); });
+    const Page page = database.read(
+        [&](Connection& connection) { return read_page(connection, codec, last_row); });
     if (page.items.empty()) break;
     last_row = page.last_row;
     std::vector<const PutOp*> puts;

@@ -7,11 +7,12 @@
 
 #include "checkpoint/sqlite/database.hpp"
 #include "store/indexer.hpp"
+#include "store/sqlite/item_codec.hpp"
 
 namespace clew::sqlite {
 
 // Returns how many items have vectors now.
-std::size_t reindex_items(Database& database, const store::Indexer& indexer,
+std::size_t reindex_items(Database& database, const ItemCodec& codec, const store::Indexer& indexer,
                           const ReindexOptions& options);
 
 // Items that should have a vector of this length (0: of any) and have none.

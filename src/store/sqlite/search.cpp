@@ -31,8 +31,13 @@ Item::Time time_of(const SearchCursor& cursor) {
 
 }  // namespace
 
-Search::Search(Connection& connection, const SearchOp& op, const LivesAfter& lives_after)
-    : connection_(connection), op_(op), lives_after_(lives_after), prefix_(prefix_of(op.prefix)) {}
+Search::Search(Connection& connection, const ItemCodec& codec, const SearchOp& op,
+               const LivesAfter& lives_after)
+    : connection_(connection),
+      codec_(codec),
+      op_(op),
+      lives_after_(lives_after),
+      prefix_(prefix_of(op.prefix)) {}
 
 std::vector<FoundItem> Search::newest() {
   const SearchOptions& options = op_.options;
@@ -48,7 +53,7 @@ std::vector<FoundItem> Search::ranked(const Mirror& mirror, const Embedder::Vect
       store::rank(options, query, mirror.indexes(options), among ? &*among : nullptr);
   for (const store::Hit& hit : page.hits) {
     const auto& [prefix, key] = mirror.name(hit.id);
-    std::optional<StoredItem> stored = find_item(connection_, prefix, key, lives_after_);
+    std::optional<StoredItem> stored = find_item(connection_, codec_, prefix, key, lives_after_);
     if (stored) found_.push_back({*std::move(stored), hit.score, {hit.score, hit.id}});
   }
   const bool is_behind_scores = options.after && store::is_unscored(options.after->rank);
@@ -78,7 +83,7 @@ store::Candidates Search::matching_items(const Mirror& mirror) {
   store::Candidates ids;
   NewestRows rows(connection_, {.prefix = prefix_, .lives_after = lives_after_});
   while (const auto row = rows.next()) {
-    const StoredItem stored = read_item(connection_, *row);
+    const StoredItem stored = read_item(connection_, codec_, *row);
     if (!matches(stored.item)) continue;
     if (const auto id = mirror.find(prefix_of(stored.item.namespace_), stored.item.key)) {
       ids.push_back(*id);
@@ -104,7 +109,7 @@ void Search::add_newest(const std::optional<SearchCursor>& after, std::size_t of
   }
   NewestRows rows(connection_, std::move(query));
   for (std::size_t seen = 0; const auto row = rows.next();) {
-    StoredItem stored = read_item(connection_, *row);
+    StoredItem stored = read_item(connection_, codec_, *row);
     if (!accept(stored.item) || !matches(stored.item) || seen++ < offset) continue;
     const SearchCursor place = cursor(stored);
     found_.push_back({std::move(stored), std::nullopt, place});

@@ -19,8 +19,9 @@ struct FoundItem {
 
 class Search {
  public:
-  // All three must live as long.
-  Search(Connection& connection, const SearchOp& op, const LivesAfter& lives_after);
+  // All four must live as long.
+  Search(Connection& connection, const ItemCodec& codec, const SearchOp& op,
+         const LivesAfter& lives_after);
 
   // What was put last first.
   std::vector<FoundItem> newest();
@@ -40,6 +41,7 @@ class Search {
                   const Cursor& cursor, const Accept& accept);
 
   Connection& connection_;
+  const ItemCodec& codec_;
   const SearchOp& op_;
   const LivesAfter& lives_after_;
   const std::string prefix_;

@@ -75,12 +75,14 @@ std::optional<std::string> encode_paths(const PutOptions& options) {
 struct SqliteStore::Parts {
   Parts(const std::string& path, SqliteStoreOptions options)
       : database(path, {.synchronous = options.synchronous, .busy_timeout = options.busy_timeout}),
+        codec(std::move(options.cipher)),
         index(std::move(options.index)),
         ttl(options.ttl) {
     if (index) indexer.emplace(*index);
     database.write([this](Connection& connection) {
       sqlite::create_store_tables(connection, index.has_value());
       with_vectors = sqlite::has_vector_table(connection);
+      codec.check_key(connection);
     });
   }
 
@@ -141,8 +143,8 @@ struct SqliteStore::Parts {
   }
 
   std::optional<Item> get(Connection& connection, const GetOp& op, Batch& batch) const {
-    std::optional<StoredItem> stored =
-        sqlite::find_item(connection, sqlite::prefix_of(op.namespace_), op.key, batch.lives_after);
+    std::optional<StoredItem> stored = sqlite::find_item(
+        connection, codec, sqlite::prefix_of(op.namespace_), op.key, batch.lives_after);
     if (!stored) return std::nullopt;
     note_refresh(*stored, op.refresh_ttl, batch.refreshes);
     return std::move(stored->item);
@@ -150,7 +152,7 @@ struct SqliteStore::Parts {
 
   std::vector<SearchItem> search(Connection& connection, const SearchOp& op,
                                  const Embedder::Vector& query, Batch& batch) const {
-    sqlite::Search search(connection, op, batch.lives_after);
+    sqlite::Search search(connection, codec, op, batch.lives_after);
     std::vector<SearchItem> items;
     for (FoundItem& found :
          needs_mirror(op.options) ? search.ranked(*mirror, query) : search.newest()) {
@@ -181,7 +183,8 @@ struct SqliteStore::Parts {
 
   // Most stores are never searched that way.
   Mirror& shared_mirror() {
-    std::call_once(mirror_made, [this] { mirror = std::make_unique<Mirror>(database, index); });
+    std::call_once(mirror_made,
+                   [this] { mirror = std::make_unique<Mirror>(database, codec, index); });
     return *mirror;
   }
 
@@ -197,7 +200,7 @@ struct SqliteStore::Parts {
       item.prefix = sqlite::prefix_of(put.namespace_);
       item.key = put.key;
       if (put.value.is_null()) continue;
-      item.value = encode(put);
+      item.value = codec.encode(encode(put));
       item.paths = encode_paths(put.options);
       store::check_ttl(put.options, ttl);
       item.ttl = store::ttl_of(put.options, ttl);
@@ -223,6 +226,7 @@ struct SqliteStore::Parts {
   }
 
   Database database;
+  const sqlite::ItemCodec codec;
   const std::optional<IndexOptions> index;
   const std::optional<StoreTtl> ttl;
   std::optional<store::Indexer> indexer;
@@ -258,7 +262,7 @@ std::optional<Item> SqliteStore::get_checked(const StoreNamespace& ns, std::stri
   const Item::Time now = store::now();
   const LivesAfter lives_after = parts_->lives_after(now);
   std::optional<StoredItem> stored = parts_->database.read([&](Connection& connection) {
-    return sqlite::find_item(connection, sqlite::prefix_of(ns), key, lives_after);
+    return sqlite::find_item(connection, parts_->codec, sqlite::prefix_of(ns), key, lives_after);
   });
   if (!stored) return std::nullopt;
   Batch batch{.now = now};
@@ -269,7 +273,7 @@ std::optional<Item> SqliteStore::get_checked(const StoreNamespace& ns, std::stri
 
 std::size_t SqliteStore::reindex(const ReindexOptions& options) {
   if (!parts_->indexer) return 0;
-  return sqlite::reindex_items(parts_->database, *parts_->indexer, options);
+  return sqlite::reindex_items(parts_->database, parts_->codec, *parts_->indexer, options);
 }
 
 std::size_t SqliteStore::missing_vectors() {
