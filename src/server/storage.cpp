@@ -51,8 +51,10 @@ std::optional<IndexOptions> index_of(const ServerConfig& config) {
   return index;
 }
 
-std::shared_ptr<Store> open_store(const std::string& path, const ServerConfig& config) {
+std::shared_ptr<Store> open_store(const std::string& path, const ServerConfig& config,
+                                  const std::shared_ptr<const Cipher>& cipher) {
   SqliteStoreOptions options;
+  options.cipher = cipher;
   options.index = index_of(config);
   if (config.store_ttl) {
     options.ttl = StoreTtl{config.store_ttl->default_ttl, config.store_ttl->refresh_on_read};
@@ -86,7 +88,7 @@ Storage open_storage(const fs::path& folder, const ServerConfig& config) {
   storage.is_encrypted = cipher != nullptr;
   storage.checkpointer =
       std::make_shared<CheckpointsAfterEvents>(open_checkpointer(storage.path, cipher));
-  storage.store = open_store(storage.path, config);
+  storage.store = open_store(storage.path, config, cipher);
   storage.repository = open_sqlite_repository(storage.path, {.cipher = cipher});
   const auto interval =
       config.store_ttl ? config.store_ttl->sweep_interval : StoreTtlConfig().sweep_interval;
