@@ -178,7 +178,8 @@ Value RunEvents::result(const Value& open) const {
   if (interrupts_.empty()) return last_values_.is_null() ? object() : last_values_;
   std::map<std::string_view, std::size_t> places;
   for (auto [task, questions] : open.items()) {
-    for (const Value& question : questions) places.emplace(question["id"].as_string(), places.size());
+    for (const Value& question : questions)
+      places.emplace(question["id"].as_string(), places.size());
   }
   std::vector<Value> ordered = interrupts_;
   std::stable_sort(ordered.begin(), ordered.end(), [&](const Value& a, const Value& b) {

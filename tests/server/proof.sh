@@ -30,7 +30,7 @@ case $1 in
   javascript) with_server "$(server_node)" tests/server/tour_js/tour.mjs --url {url} ;;
   kill) exec "$python" tests/server/kill.py --server-command "$server" ;;
   strangers) with_server "$python" tests/server/strangers.py --url {url} ;;
-  schemathesis) with_server tests/server/schemathesis.sh {url} 10 ;;
+  schemathesis) with_server tests/server/schemathesis.sh {url} 10 fuzzing ;;
   *)
     echo "proof.sh: there is no '$1'" >&2
     exit 2
