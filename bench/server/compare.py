@@ -31,7 +31,7 @@ REPORT = ROOT / "BENCHMARKS.md"
 HEADING = "## The server"
 CLEW = (f"{ROOT}/build/bin/clew dev --config {ROOT}/examples/server_graphs/clew.json"
         " --host 127.0.0.1 --port {port} --data {data}")
-LANGGRAPH = (f"{ROOT}/build/venv-server/bin/langgraph dev --no-browser --no-reload --host 127.0.0.1 --port {{port}}"
+LANGGRAPH = (f"{ROOT}/build/venv-server-bench/bin/langgraph dev --no-browser --no-reload --host 127.0.0.1 --port {{port}}"
              " --n-jobs-per-worker 10 --config langgraph.json")
 
 

@@ -78,6 +78,19 @@ std::string shown_host(const std::string& host) {
   return host.find(':') == std::string::npos ? host : "[" + host + "]";
 }
 
+// A name that stands for this machine alone. Pages of others have another, and may let
+// it lead here (DNS rebinding).
+bool is_local_name(std::string_view name) {
+  const bool is_numeric = name.find_first_not_of("0123456789.") == std::string_view::npos;
+  return name == "localhost" || name == "::1" || (is_numeric && name.starts_with("127."));
+}
+
+// "localhost:2024", "[::1]:2024" without the port.
+std::string_view name_of_host(std::string_view host) {
+  if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
+  return host.substr(0, host.find(':'));
+}
+
 // A server with all that it needs, from its start to its end.
 class HostedServer {
  public:
@@ -143,7 +156,9 @@ void HostedServer::make_server() {
   parts.store = storage_.store;
   parts.graphs = graphs_;
   parts.options = service_options(config_, options_);
-  parts.webhooks = std::make_shared<HttpWebhookSender>(parts.options.webhooks);
+  if (!is_disabled(config_, "webhooks")) {
+    parts.webhooks = std::make_shared<HttpWebhookSender>(parts.options.webhooks);
+  }
   if (auth_) {
     parts.options.caller_of = [this](const std::string& name) { return auth_->caller_named(name); };
   }
@@ -183,6 +198,12 @@ HttpOptions HostedServer::http_options() {
 }
 
 Caller HostedServer::caller_of(const Request& request) const {
+  const std::string* host = request.headers.find("host");
+  if (!auth_ && is_local_name(options_.host) && host && !is_local_name(name_of_host(*host))) {
+    throw ServiceError(403,
+                       "Without auth this server answers only to localhost; configure auth, or "
+                       "listen at another address");
+  }
   Caller caller = auth_ ? auth_->authenticate(request) : Caller();
   caller.request_id = request.id;
   caller.configurable = passed_headers(config_.http, request.headers);

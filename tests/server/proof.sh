@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # One part of the proof of the server (PROOF.md), against a server of its own on fresh data.
 #
-#   proof.sh example | replay | auth | python | javascript | kill | strangers | schemathesis
+#   proof.sh example | semantic | replay | auth | python | javascript | kill | strangers | schemathesis
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -10,6 +10,7 @@ source tools/dev/server.sh
 python=$server_venv/bin/python
 config=tests/data/server/clew.json
 [[ $1 == auth || $1 == strangers ]] && config=tests/data/server/clew.auth.json
+[[ $1 == with-embedder ]] && config=tests/data/server/clew.semantic.json
 server="build/bin/clew dev --no-reload --config $config --host 127.0.0.1 --port {port} --data {data}"
 
 with_server() {
@@ -24,6 +25,11 @@ check_example() {
 case $1 in
   example) with_server "$0" check-example {url} ;;
   check-example) check_example "$2" ;;
+  semantic) exec "$python" tests/embeddings/server.py "$0" with-embedder ;;
+  with-embedder)
+    export OPENAI_BASE_URL=$OPENAI_BASE_URL/good/proof OPENAI_API_KEY=none
+    with_server "$python" tests/server/semantic.py --url {url}
+    ;;
   replay) with_server "$python" tests/server/replay.py --url {url} ;;
   auth) with_server "$python" tests/server/replay.py --url {url} --file 16_auth.json ;;
   python) with_server "$python" tests/server/tour_python.py --url {url} ;;

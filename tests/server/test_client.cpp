@@ -153,7 +153,7 @@ TestResponse TestClient::get(std::string_view target, std::string_view headers) 
 TestResponse TestClient::request(std::string_view method, std::string_view target,
                                  std::string_view body, std::string_view headers) {
   std::string text(method);
-  text.append(" ").append(target).append(" HTTP/1.1\r\nHost: test\r\n").append(headers);
+  text.append(" ").append(target).append(" HTTP/1.1\r\nHost: localhost\r\n").append(headers);
   if (!body.empty()) text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
   send(text.append("\r\n").append(body));
   return read_response(method != "HEAD");

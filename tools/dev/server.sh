@@ -4,22 +4,29 @@ server_venv=build/venv-server
 server_modules=build/tour_js
 
 server_clients() {
-  server_python tests/server/requirements.txt
+  server_python "$server_venv" tests/server/requirements.txt
   server_javascript
 }
 
-# server_python REQUIREMENTS...: makes the environment anew only when the requirements have changed.
+# LangGraph's own server and clients, to measure beside.
+server_rival() {
+  ensure_packages server-bench
+  server_python build/venv-server-bench tests/server/requirements.txt bench/server/requirements.txt
+}
+
+# server_python FOLDER REQUIREMENTS...: makes the environment anew only when the requirements have changed.
 server_python() {
-  local stamp=$server_venv/requirements.sha256 wanted python file files=()
+  local folder=$1 stamp=$1/requirements.sha256 wanted python file files=()
+  shift
   wanted=$(sha256sum "$@")
-  if [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && "$server_venv/bin/python" -c '' 2>/dev/null; then return; fi
+  if [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && "$folder/bin/python" -c '' 2>/dev/null; then return; fi
 
   ensure_python
   python=$(usable_python)
   for file in "$@"; do files+=(-r "$file"); done
-  rm -rf "$server_venv"
-  stage server venv "$python" -m venv "$server_venv"
-  stage server requirements "$server_venv/bin/python" -m pip install --quiet --disable-pip-version-check "${files[@]}"
+  rm -rf "$folder"
+  stage server venv "$python" -m venv "$folder"
+  stage server requirements "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "${files[@]}"
   echo "$wanted" >"$stamp"
 }
 
