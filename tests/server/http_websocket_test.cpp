@@ -182,7 +182,7 @@ TEST(WebSocket, PagesOfOtherOriginsAreRefused) {
   TestClient stranger = server.test.client();
   EXPECT_EQ(stranger.get("/socket/x", upgrade + "Origin: http://evil.example\r\n").status, 403);
   TestClient own = server.test.client();
-  EXPECT_EQ(own.get("/socket/x", upgrade + "Origin: http://test\r\n").status, 101);
+  EXPECT_EQ(own.get("/socket/x", upgrade + "Origin: http://localhost\r\n").status, 101);
 
   HttpOptions options;
   options.cors = CorsOptions{.allowed_origins = {"http://app.example"}};
