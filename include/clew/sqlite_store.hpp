@@ -7,8 +7,6 @@
 // own SqliteStore, so LangGraph and Clew can take turns on a file, vectors
 // included. Any number of threads and processes may use it at once; see
 // docs/format/sqlite.md.
-//
-// search() without a query gives what was put last first.
 #pragma once
 
 #include <chrono>
@@ -22,12 +20,25 @@
 
 namespace clew {
 
+// In which order search() gives items that have no score.
+enum class StoreOrder {
+  // What was put last first, as LangGraph's stores in databases do.
+  newest_first,
+
+  // The namespaces in the order of their first items, in each the items as they
+  // were first stored, as in InMemoryStore. An item that is put again keeps its
+  // place; if LangGraph puts it, it becomes the last one.
+  first_stored,
+};
+
 struct SqliteStoreOptions {
   // Nothing: no search by meaning.
   std::optional<IndexOptions> index = {};
 
   // Nothing: items live for good, also those that were put with a time to live.
   std::optional<StoreTtl> ttl = StoreTtl();
+
+  StoreOrder order = StoreOrder::newest_first;
 
   // Encrypts the values of items. Namespaces, keys, times and vectors stay
   // readable, and vectors tell something of the texts they were made of. Items

@@ -277,7 +277,7 @@ class StoreSweeper {
 
 // Keeps items in the order in which they were first stored: without a query,
 // search() gives the namespaces and their items in that order, oldest first.
-// (Stores in databases give what was put last first.)
+// (Stores in databases give what was put last first, unless told otherwise.)
 class InMemoryStore final : public Store {
  public:
   // Throws ValueError for an index without an embedder. Without StoreOptions::ttl

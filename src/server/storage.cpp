@@ -56,6 +56,7 @@ std::shared_ptr<Store> open_store(const std::string& path, const ServerConfig& c
   SqliteStoreOptions options;
   options.cipher = cipher;
   options.index = index_of(config);
+  options.order = StoreOrder::first_stored;
   if (config.store_ttl) {
     options.ttl = StoreTtl{config.store_ttl->default_ttl, config.store_ttl->refresh_on_read};
   }

@@ -36,6 +36,12 @@ SqliteStoreOptions encrypted(char key, StoreOptions options = {}) {
   return all;
 }
 
+SqliteStoreOptions first_stored(StoreOptions options = {}) {
+  SqliteStoreOptions all = quick(std::move(options));
+  all.order = StoreOrder::first_stored;
+  return all;
+}
+
 // A store that keeps its folder as long as it lives.
 std::shared_ptr<Store> make_in_file(SqliteStoreOptions options) {
   auto folder = std::make_shared<TemporaryFolder>();
@@ -53,6 +59,11 @@ INSTANTIATE_TEST_SUITE_P(
                      .make =
                          [](StoreOptions options) {
                            return make_in_file(encrypted('k', std::move(options)));
+                         }},
+        StoreBackend{.name = "sqlite_first_stored",
+                     .make =
+                         [](StoreOptions options) {
+                           return make_in_file(first_stored(std::move(options)));
                          }},
         StoreBackend{.name = "sqlite_in_memory",
                      .make =
@@ -108,6 +119,54 @@ TEST_F(SqliteStoreTest, WhatWasPutLastComesFirst) {
   for (const char* key : {"1", "2", "3"}) store->put({"a"}, key, {{"v", 1}});
   store->put({"a"}, "1", {{"v", 2}});
   EXPECT_EQ(keys(store->search({"a"})), "132");
+}
+
+TEST_F(SqliteStoreTest, GivesItemsInTheOrderInWhichTheyWereFirstStored) {
+  auto store = open(first_stored());
+  store->put({"n", "z"}, "1", {{"v", 1}});
+  store->put({"n", "a"}, "2", {{"v", 1}});
+  store->put({"n", "z"}, "3", {{"v", 1}});
+  store->put({"n", "z"}, "1", {{"v", 2}});
+  store->put({"other"}, "4", {{"v", 1}});
+  EXPECT_EQ(keys(store->search({"n"})), "132");
+  EXPECT_EQ(keys(store->search({})), "1324");
+  EXPECT_EQ(keys(store->search({}, {.filter = {{"v", 1}}})), "324");
+  EXPECT_EQ(keys(store->search({}, {.filter = {{"v", 1}}, .limit = 1, .offset = 1})), "2");
+  store->delete_item({"n", "z"}, "1");
+  store->put({"n", "z"}, "1", {{"v", 3}});
+  EXPECT_EQ(keys(store->search({})), "2314");
+  EXPECT_EQ(keys(open()->search({})), "1432");
+}
+
+TEST_F(SqliteStoreTest, AnItemThatLangGraphPutsAgainBecomesTheLast) {
+  auto store = open(first_stored());
+  for (const char* key : {"1", "2", "3"}) store->put({"a"}, key, {{"v", 1}});
+  execute("INSERT OR REPLACE INTO store (prefix, key, value) VALUES ('a', '1', '{\"v\":2}')");
+  EXPECT_EQ(keys(store->search({"a"})), "231");
+}
+
+TEST_F(SqliteStoreTest, PagesFitTogetherThoughTheFirstItemOfANamespaceGoes) {
+  for (const bool cursor_goes_too : {false, true}) {
+    auto store = open(first_stored());
+    for (const char* key : {"1", "2", "3", "4"}) store->put({"a"}, key, {{"v", 1}});
+    store->put({"b"}, "5", {{"v", 1}});
+    const auto page = store->search({}, {.limit = 2});
+    EXPECT_EQ(keys(page), "12");
+    store->delete_item({"a"}, "1");
+    if (cursor_goes_too) store->delete_item({"a"}, "2");
+    EXPECT_EQ(keys(store->search({}, {.after = page.back().cursor})), "345");
+    for (const SearchItem& item : store->search({})) store->delete_item(item.namespace_, item.key);
+  }
+}
+
+TEST_F(SqliteStoreTest, ItemsWithoutAScoreAreInOrderBehindTheOthers) {
+  auto store = open(first_stored({.index = word_index()}));
+  for (const char* key : {"1", "2", "3"}) store->put({"a"}, key, {{"v", 1}});
+  store->put({"a"}, "4", {{"text", "apple"}});
+  store->put({"a"}, "1", {{"v", 2}});
+  EXPECT_EQ(keys(store->search({"a"}, {.query = "apple"})), "4123");
+  const auto page = store->search({"a"}, {.query = "apple", .limit = 2});
+  EXPECT_EQ(keys(store->search({"a"}, {.query = "apple", .after = page.back().cursor})), "23");
 }
 
 TEST_F(SqliteStoreTest, SharesAFileWithThreads) {

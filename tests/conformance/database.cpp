@@ -8,7 +8,6 @@
 #include <clew/sqlite_saver.hpp>
 #include <clew/sqlite_store.hpp>
 
-#include "first_stored.hpp"
 #include "python.hpp"
 #include "scenario.hpp"
 #include "temporary_folder.hpp"
@@ -58,8 +57,9 @@ class OwnFile final : public Database {
             SqliteSaver::open(path(), {.layout = layout, .synchronous = SqliteSynchronous::off})) {}
   std::shared_ptr<Checkpointer> saver() const override { return saver_; }
   std::shared_ptr<Store> make_store(const Value& index) const override {
-    return std::make_shared<FirstStored>(SqliteStore::open(
-        path(), {.index = read_index(index), .synchronous = SqliteSynchronous::off}));
+    return SqliteStore::open(path(), {.index = read_index(index),
+                                      .order = StoreOrder::first_stored,
+                                      .synchronous = SqliteSynchronous::off});
   }
 
  private:

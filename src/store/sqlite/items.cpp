@@ -1,7 +1,9 @@
 #include "store/sqlite/items.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include <clew/errors.hpp>
 #include <clew/time.hpp>
@@ -234,23 +236,121 @@ std::vector<std::string> live_prefixes(Connection& connection, const LivesAfter&
   return prefixes;
 }
 
+// In order -----------------------------------------------------------------------
+
+namespace {
+
 // What lies between "a" and "a/" is "a" itself, what begins with "a.", and what
 // goes on with a character before the dot, which is another label.
-NewestRows::NewestRows(Connection& connection, RowQuery query)
-    : query_(std::move(query)),
-      before_(query_.before_time ? time_text(*query_.before_time) : "\xFF"),
-      end_(end_of(query_.prefix)),
-      rows_(connection.query(
-          "SELECT rowid FROM store WHERE prefix >= ?1 AND prefix < ?2 "
-          "AND (?1 = '' OR length(prefix) = length(?1) OR substr(prefix, length(?1) + 1, 1) = '.') "
-          "AND (expires_at IS NULL OR expires_at > ?3) "
-          "AND (updated_at < ?4 OR (updated_at = ?4 AND rowid < ?5)) "
-          "ORDER BY updated_at DESC, rowid DESC",
-          query_.prefix, end_, query_.lives_after, before_, query_.before_row)) {}
+class NewestRows final : public OrderedRows {
+ public:
+  NewestRows(Connection& connection, RowQuery query)
+      : query_(std::move(query)),
+        before_(query_.after ? time_text(time_of(query_.after->rank)) : "\xFF"),
+        before_row_(query_.after ? query_.after->row : 0),
+        end_(end_of(query_.prefix)),
+        rows_(connection.query(
+            "SELECT rowid, updated_at FROM store WHERE prefix >= ?1 AND prefix < ?2 AND "
+            "(?1 = '' OR length(prefix) = length(?1) OR substr(prefix, length(?1) + 1, 1) = '.') "
+            "AND (expires_at IS NULL OR expires_at > ?3) "
+            "AND (updated_at < ?4 OR (updated_at = ?4 AND rowid < ?5)) "
+            "ORDER BY updated_at DESC, rowid DESC",
+            query_.prefix, end_, query_.lives_after, before_, before_row_)) {}
 
-std::optional<std::int64_t> NewestRows::next() {
-  if (!rows_.next()) return std::nullopt;
-  return rows_.integer(0);
+  std::optional<RowPlace> next() override {
+    if (!rows_.next()) return std::nullopt;
+    return RowPlace{parse_time(rows_.text(1)).time_since_epoch().count(), rows_.integer(0)};
+  }
+
+ private:
+  static Item::Time time_of(std::int64_t rank) { return Item::Time(Item::Time::duration(rank)); }
+
+  // What the running query refers to.
+  const RowQuery query_;
+  const std::string before_;
+  const std::int64_t before_row_;
+  const std::string end_;
+  Rows rows_;
+};
+
+// Row numbers ascend as items come: an upsert keeps the number, REPLACE does not.
+class FirstStoredRows final : public OrderedRows {
+ public:
+  FirstStoredRows(Connection& connection, RowQuery query)
+      : connection_(connection), query_(std::move(query)) {
+    read_namespaces();
+    if (query_.after) go_behind(*query_.after);
+  }
+
+  std::optional<RowPlace> next() override {
+    while (next_row_ == rows_.size()) {
+      if (next_namespace_ == namespaces_.size()) return std::nullopt;
+      read_rows(namespaces_[next_namespace_++].prefix, std::numeric_limits<std::int64_t>::min());
+    }
+    return RowPlace{namespaces_[next_namespace_ - 1].first_row, rows_[next_row_++]};
+  }
+
+ private:
+  struct Namespace {
+    std::int64_t first_row;
+    std::string prefix;
+  };
+
+  void read_namespaces() {
+    const std::string end = end_of(query_.prefix);
+    for (Rows rows = connection_.query(
+             "SELECT min(rowid), prefix FROM store WHERE prefix >= ?1 AND prefix < ?2 AND "
+             "(?1 = '' OR length(prefix) = length(?1) OR substr(prefix, length(?1) + 1, 1) = '.') "
+             "GROUP BY prefix",
+             query_.prefix, end);
+         rows.next();) {
+      namespaces_.push_back({rows.integer(0), std::string(rows.text(1))});
+    }
+    std::ranges::sort(namespaces_, {}, &Namespace::first_row);
+  }
+
+  // A namespace whose first item is gone stands elsewhere now. The item that the
+  // place was of tells which one it is, and its own place only if it is gone too.
+  void go_behind(const RowPlace& after) {
+    const auto prefix = connection_.value("SELECT prefix FROM store WHERE rowid = ?", after.row);
+    auto found = std::ranges::find(namespaces_, prefix, &Namespace::prefix);
+    if (found == namespaces_.end()) {
+      found = std::ranges::lower_bound(namespaces_, after.rank, {}, &Namespace::first_row);
+    }
+    next_namespace_ = static_cast<std::size_t>(found - namespaces_.begin());
+    if (found == namespaces_.end()) return;
+    if (found->prefix != prefix && found->first_row != after.rank) return;
+    ++next_namespace_;
+    read_rows(found->prefix, after.row);
+  }
+
+  void read_rows(const std::string& prefix, std::int64_t behind) {
+    rows_.clear();
+    next_row_ = 0;
+    for (Rows rows = connection_.query("SELECT rowid FROM store WHERE prefix = ? AND rowid > ? "
+                                       "AND (expires_at IS NULL OR expires_at > ?) ORDER BY rowid",
+                                       prefix, behind, query_.lives_after);
+         rows.next();) {
+      rows_.push_back(rows.integer(0));
+    }
+  }
+
+  Connection& connection_;
+  const RowQuery query_;
+  std::vector<Namespace> namespaces_;
+  std::size_t next_namespace_ = 0;
+  std::vector<std::int64_t> rows_;  // of the namespace before the next one
+  std::size_t next_row_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<OrderedRows> rows_in_order(Connection& connection, StoreOrder order,
+                                           RowQuery query) {
+  if (order == StoreOrder::first_stored) {
+    return std::make_unique<FirstStoredRows>(connection, std::move(query));
+  }
+  return std::make_unique<NewestRows>(connection, std::move(query));
 }
 
 }  // namespace clew::sqlite

@@ -4,12 +4,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <clew/sqlite_store.hpp>
 #include <clew/store.hpp>
 
 #include "checkpoint/sqlite/connection.hpp"
@@ -69,27 +71,28 @@ std::size_t sweep_items(Connection& connection, Item::Time now, bool with_vector
 // The prefixes of all items that live, sorted.
 std::vector<std::string> live_prefixes(Connection& connection, const LivesAfter& lives_after);
 
+// Where a row stands among others.
+struct RowPlace {
+  std::int64_t rank = 0;  // newest_first: microseconds; first_stored: the namespace's first row
+  std::int64_t row = 0;
+};
+
 // The rows of the items below a namespace.
 struct RowQuery {
   std::string prefix;
   LivesAfter lives_after;
-  // Only older ones than this.
-  std::optional<Item::Time> before_time = {};
-  std::int64_t before_row = 0;  // of those of the same time
+  // Only those behind it.
+  std::optional<RowPlace> after = {};
 };
 
-// What was put last first.
-class NewestRows {
+class OrderedRows {
  public:
-  NewestRows(Connection& connection, RowQuery query);
-  std::optional<std::int64_t> next();
-
- private:
-  // What the running query refers to.
-  RowQuery query_;
-  std::string before_;
-  std::string end_;
-  Rows rows_;
+  virtual ~OrderedRows() = default;
+  virtual std::optional<RowPlace> next() = 0;
 };
+
+// The rows one by one: what is not asked for is not sorted, or not even read.
+std::unique_ptr<OrderedRows> rows_in_order(Connection& connection, StoreOrder order,
+                                           RowQuery query);
 
 }  // namespace clew::sqlite

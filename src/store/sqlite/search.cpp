@@ -11,38 +11,36 @@ namespace {
 // Past every time there is; differences from it are exact in a double.
 constexpr std::int64_t kEndOfTimes = std::int64_t{1} << 52;
 
-std::int64_t microseconds(Item::Time time) { return time.time_since_epoch().count(); }
-
 // Of rows of the same time the one with the greater number comes first.
-SearchCursor newest_cursor(const StoredItem& stored) {
-  return {static_cast<double>(microseconds(stored.item.updated_at)), -stored.row};
+SearchCursor cursor_of(const RowPlace& place, StoreOrder order, bool is_behind_scores) {
+  if (order == StoreOrder::first_stored) return {store::unscored_rank(place.rank), place.row};
+  if (is_behind_scores) return {store::unscored_rank(kEndOfTimes - place.rank), -place.row};
+  return {static_cast<double>(place.rank), -place.row};
 }
 
-SearchCursor unscored_cursor(const StoredItem& stored) {
-  return {store::unscored_rank(kEndOfTimes - microseconds(stored.item.updated_at)), -stored.row};
-}
-
-Item::Time time_of(const SearchCursor& cursor) {
-  const std::int64_t count = store::is_unscored(cursor.rank)
-                                 ? kEndOfTimes - store::unscored_order(cursor.rank)
-                                 : static_cast<std::int64_t>(cursor.rank);
-  return Item::Time(Item::Time::duration(count));
+RowPlace place_of(const SearchCursor& cursor, StoreOrder order) {
+  if (order == StoreOrder::first_stored) return {store::unscored_order(cursor.rank), cursor.place};
+  const std::int64_t time = store::is_unscored(cursor.rank)
+                                ? kEndOfTimes - store::unscored_order(cursor.rank)
+                                : static_cast<std::int64_t>(cursor.rank);
+  return {time, -cursor.place};
 }
 
 }  // namespace
 
-Search::Search(Connection& connection, const ItemCodec& codec, const SearchOp& op,
+Search::Search(Connection& connection, const ItemCodec& codec, StoreOrder order, const SearchOp& op,
                const LivesAfter& lives_after)
     : connection_(connection),
       codec_(codec),
+      order_(order),
       op_(op),
       lives_after_(lives_after),
       prefix_(prefix_of(op.prefix)) {}
 
-std::vector<FoundItem> Search::newest() {
+std::vector<FoundItem> Search::in_order() {
   const SearchOptions& options = op_.options;
-  add_newest(options.after, options.offset, options.limit, newest_cursor,
-             [](const Item&) { return true; });
+  add_in_order(options.after, options.offset, options.limit, false,
+               [](const Item&) { return true; });
   return std::move(found_);
 }
 
@@ -56,12 +54,12 @@ std::vector<FoundItem> Search::ranked(const Mirror& mirror, const Embedder::Vect
     std::optional<StoredItem> stored = find_item(connection_, codec_, prefix, key, lives_after_);
     if (stored) found_.push_back({*std::move(stored), hit.score, {hit.score, hit.id}});
   }
-  const bool is_behind_scores = options.after && store::is_unscored(options.after->rank);
-  add_newest(is_behind_scores ? options.after : std::nullopt, page.unscored_offset,
-             page.unscored_limit, unscored_cursor, [&](const Item& item) {
-               const auto id = mirror.find(prefix_of(item.namespace_), item.key);
-               return !id || page.is_unscored(*id);
-             });
+  const bool starts_behind_scores = options.after && store::is_unscored(options.after->rank);
+  add_in_order(starts_behind_scores ? options.after : std::nullopt, page.unscored_offset,
+               page.unscored_limit, true, [&](const Item& item) {
+                 const auto id = mirror.find(prefix_of(item.namespace_), item.key);
+                 return !id || page.is_unscored(*id);
+               });
   return std::move(found_);
 }
 
@@ -81,9 +79,10 @@ std::optional<store::Candidates> Search::candidates(const Mirror& mirror) {
 
 store::Candidates Search::matching_items(const Mirror& mirror) {
   store::Candidates ids;
-  NewestRows rows(connection_, {.prefix = prefix_, .lives_after = lives_after_});
-  while (const auto row = rows.next()) {
-    const StoredItem stored = read_item(connection_, codec_, *row);
+  const auto rows =
+      rows_in_order(connection_, order_, {.prefix = prefix_, .lives_after = lives_after_});
+  while (const auto place = rows->next()) {
+    const StoredItem stored = read_item(connection_, codec_, place->row);
     if (!matches(stored.item)) continue;
     if (const auto id = mirror.find(prefix_of(stored.item.namespace_), stored.item.key)) {
       ids.push_back(*id);
@@ -98,21 +97,18 @@ bool Search::has_expired_items() {
       .has_value();
 }
 
-template <class Cursor, class Accept>
-void Search::add_newest(const std::optional<SearchCursor>& after, std::size_t offset,
-                        std::size_t limit, const Cursor& cursor, const Accept& accept) {
+template <class Accept>
+void Search::add_in_order(const std::optional<SearchCursor>& after, std::size_t offset,
+                          std::size_t limit, bool is_behind_scores, const Accept& accept) {
   if (limit == 0) return;
   RowQuery query{.prefix = prefix_, .lives_after = lives_after_};
-  if (after) {
-    query.before_time = time_of(*after);
-    query.before_row = -after->place;
-  }
-  NewestRows rows(connection_, std::move(query));
-  for (std::size_t seen = 0; const auto row = rows.next();) {
-    StoredItem stored = read_item(connection_, codec_, *row);
+  if (after) query.after = place_of(*after, order_);
+  const auto rows = rows_in_order(connection_, order_, std::move(query));
+  for (std::size_t seen = 0; const auto place = rows->next();) {
+    StoredItem stored = read_item(connection_, codec_, place->row);
     if (!accept(stored.item) || !matches(stored.item) || seen++ < offset) continue;
-    const SearchCursor place = cursor(stored);
-    found_.push_back({std::move(stored), std::nullopt, place});
+    const SearchCursor cursor = cursor_of(*place, order_, is_behind_scores);
+    found_.push_back({std::move(stored), std::nullopt, cursor});
     if (seen - offset == limit) return;
   }
 }

@@ -19,14 +19,13 @@ struct FoundItem {
 
 class Search {
  public:
-  // All four must live as long.
-  Search(Connection& connection, const ItemCodec& codec, const SearchOp& op,
+  // All that it refers to must live as long.
+  Search(Connection& connection, const ItemCodec& codec, StoreOrder order, const SearchOp& op,
          const LivesAfter& lives_after);
 
-  // What was put last first.
-  std::vector<FoundItem> newest();
+  std::vector<FoundItem> in_order();
 
-  // The best first, then what cannot be ranked, newest first. Within Mirror::read;
+  // The best first, then what cannot be ranked, in order. Within Mirror::read;
   // `query` is the vector of the query, if it has one.
   std::vector<FoundItem> ranked(const Mirror& mirror, const Embedder::Vector& query);
 
@@ -36,12 +35,13 @@ class Search {
   std::optional<store::Candidates> candidates(const Mirror& mirror);
   store::Candidates matching_items(const Mirror& mirror);
   bool has_expired_items();
-  template <class Cursor, class Accept>
-  void add_newest(const std::optional<SearchCursor>& after, std::size_t offset, std::size_t limit,
-                  const Cursor& cursor, const Accept& accept);
+  template <class Accept>
+  void add_in_order(const std::optional<SearchCursor>& after, std::size_t offset, std::size_t limit,
+                    bool is_behind_scores, const Accept& accept);
 
   Connection& connection_;
   const ItemCodec& codec_;
+  const StoreOrder order_;
   const SearchOp& op_;
   const LivesAfter& lives_after_;
   const std::string prefix_;

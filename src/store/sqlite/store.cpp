@@ -77,7 +77,8 @@ struct SqliteStore::Parts {
       : database(path, {.synchronous = options.synchronous, .busy_timeout = options.busy_timeout}),
         codec(std::move(options.cipher)),
         index(std::move(options.index)),
-        ttl(options.ttl) {
+        ttl(options.ttl),
+        order(options.order) {
     if (index) indexer.emplace(*index);
     database.write([this](Connection& connection) {
       sqlite::create_store_tables(connection, index.has_value());
@@ -152,10 +153,10 @@ struct SqliteStore::Parts {
 
   std::vector<SearchItem> search(Connection& connection, const SearchOp& op,
                                  const Embedder::Vector& query, Batch& batch) const {
-    sqlite::Search search(connection, codec, op, batch.lives_after);
+    sqlite::Search search(connection, codec, order, op, batch.lives_after);
     std::vector<SearchItem> items;
     for (FoundItem& found :
-         needs_mirror(op.options) ? search.ranked(*mirror, query) : search.newest()) {
+         needs_mirror(op.options) ? search.ranked(*mirror, query) : search.in_order()) {
       note_refresh(found.stored, op.options.refresh_ttl, batch.refreshes);
       items.push_back(to_search_item(std::move(found)));
     }
@@ -229,6 +230,7 @@ struct SqliteStore::Parts {
   const sqlite::ItemCodec codec;
   const std::optional<IndexOptions> index;
   const std::optional<StoreTtl> ttl;
+  const StoreOrder order;
   std::optional<store::Indexer> indexer;
   bool with_vectors = false;
   std::once_flag mirror_made;
