@@ -286,17 +286,6 @@ std::unique_ptr<EventReader> EventLog::read_protocol(const std::string& thread_i
                                   });
 }
 
-std::int64_t EventLog::protocol_seq(const std::string& thread_id) {
-  const std::shared_ptr<Channel> target = channel(thread_id);
-  std::int64_t seq = 0;
-  {
-    const std::lock_guard lock(target->mutex);
-    seq = target->numbered.protocol_seq;
-  }
-  release(target);
-  return seq;
-}
-
 // Channels ----------------------------------------------------------------------
 
 // Whoever takes one releases it.
@@ -427,6 +416,11 @@ void EventLog::end_run(const std::string& thread_id, const std::string& run_id,
   const std::lock_guard lock(target->mutex);
   entry.events = target->number(run_id, std::move(events));
   put(std::move(entry));
+}
+
+void EventLog::drop_run(const std::string& thread_id, const std::string& run_id,
+                        const std::string& status) {
+  end_run(thread_id, run_id, {}, {}, RunOutcome{status, object()}, {});
 }
 
 // Most often there is nothing to wait for, and then no channel is made for it.

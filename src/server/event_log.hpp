@@ -100,7 +100,11 @@ class EventLog {
   // Returns when all that was appended to the thread is stored.
   void flush(const std::string& thread_id);
 
-  // The run gets no end now; its readers end. For a server that stops.
+  // The run ends without another event: it never began, or its thread is gone.
+  void drop_run(const std::string& thread_id, const std::string& run_id, const std::string& status);
+
+  // The run gets no end now; its readers end, and who waits for it is not told.
+  // For a server that stops.
   void leave_run(const std::string& thread_id, const std::string& run_id);
 
   // Calls `then` when the run has ended; false, and no call, if it has no end to come.
@@ -121,9 +125,6 @@ class EventLog {
   // Those of the protocol after `since`.
   std::unique_ptr<EventReader> read_protocol(const std::string& thread_id, std::int64_t since,
                                              Filter filter);
-
-  // How many events the protocol has had in this thread.
-  std::int64_t protocol_seq(const std::string& thread_id);
 
  private:
   class Channel;

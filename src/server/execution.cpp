@@ -195,7 +195,7 @@ void Execution::finish(std::exception_ptr error) {
     }
   }
   try {
-    if (reason == Stop::thread_gone) return leave();
+    if (reason == Stop::thread_gone) return vanish();
     if (reason == Stop::rollback) {
       return roll_back(object({{"error", "UserRollback"}, {"message", why}}));
     }
@@ -275,17 +275,23 @@ void Execution::roll_back(const Value& thread_error) {
                });
 }
 
+// The run has no end now, and nothing of it is stored: the next start takes it up.
 void Execution::leave() {
-  log_.leave_run(run_.thread_id, run_.run_id);
-  bool is_gone = false;
-  {
-    const std::lock_guard lock(mutex_);
-    is_gone = reason_ == Stop::thread_gone;
-  }
   try {
-    if (is_gone) parts_.checkpointer->delete_thread(run_.thread_id);
+    log_.leave_run(run_.thread_id, run_.run_id);
   } catch (const StorageError&) {
-    // It stays until a thread of its id is made and removed again.
+    // Those who read its stream are told when the server ends.
+  }
+  queue_.end(run_.thread_id, run_.run_id, "");
+}
+
+// Nothing is left of a run whose thread is gone, but somebody may wait for it.
+void Execution::vanish() {
+  try {
+    log_.drop_run(run_.thread_id, run_.run_id, "interrupted");
+    parts_.checkpointer->delete_thread(run_.thread_id);
+  } catch (const StorageError&) {
+    // What it stored stays until a thread of its id is made and removed again.
   }
   queue_.end(run_.thread_id, run_.run_id, "");
 }

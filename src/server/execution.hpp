@@ -54,6 +54,7 @@ class Execution : public std::enable_shared_from_this<Execution> {
   void end(std::string status, const Value& error, const Value& thread_error);
   void roll_back(const Value& thread_error);
   void leave();
+  void vanish();
   ThreadFacts look();
   EventLog::Change final_change(std::string status, ThreadFacts facts, Value thread_error,
                                 bool fails) const;

@@ -105,9 +105,7 @@ void RunQueue::drop(const std::string& thread_id, const std::vector<std::string>
     if (dropped > 0) state_->finished[status] += dropped;
     if (line->second.waiting.empty() && !line->second.executing) state_->lines.erase(line);
   }
-  for (const std::string& run_id : run_ids) {
-    log_.end_run(thread_id, run_id, {}, {}, RunOutcome{status, object()}, {});
-  }
+  for (const std::string& run_id : run_ids) log_.drop_run(thread_id, run_id, status);
 }
 
 bool RunQueue::cancel(const std::string& thread_id, const std::string& run_id, CancelAction action,
@@ -136,7 +134,7 @@ void RunQueue::forget_thread(const std::string& thread_id) {
     execution = line->second.executing;
     if (!execution) state_->lines.erase(line);
   }
-  for (const Run& run : dropped) log_.leave_run(thread_id, run.run_id);
+  for (const Run& run : dropped) log_.drop_run(thread_id, run.run_id, "interrupted");
   if (execution) execution->stop(Execution::Stop::thread_gone, "");
 }
 

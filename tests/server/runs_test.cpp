@@ -449,6 +449,23 @@ TEST(Cancel, DeletingAThreadEndsItsRuns) {
   EXPECT_EQ(status_of([&] { server.thread(run.thread_id); }), 404);
 }
 
+TEST(Cancel, WhoWaitsForARunOfADeletedThreadIsTold) {
+  TestServer server;
+  const std::string thread_id = server.thread_id();
+  const StartedRun running = server.create(thread_id, slow(1, 60));
+  const StartedRun pending = server.create(thread_id, slow(1, 60));
+  Promised<Value> running_end;
+  Promised<Value> pending_end;
+  Promised<Value> joined;
+  running.end->then(running_end.setter());
+  pending.end->then(pending_end.setter());
+  server.server->runs.join(server.caller, thread_id, running.run_id, joined.setter());
+  server.server->threads.remove(server.caller, thread_id);
+  EXPECT_EQ(running_end.get(), object());
+  EXPECT_EQ(pending_end.get(), object());
+  EXPECT_EQ(joined.get(), object());
+}
+
 // Questions -----------------------------------------------------------------------
 
 TEST(Questions, AnInterruptIsASuccessAndIsAnswered) {
