@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <clew/errors.hpp>
-#include <clew/task.hpp>
 
 #include "server/assistants.hpp"
 #include "server/body.hpp"
@@ -234,11 +233,13 @@ Value RunService::get(const Caller& caller, const std::string& thread_id, const 
   return to_value(*run);
 }
 
-Value RunService::joined(const std::string& thread_id, const std::string& run_id) {
+// `otherwise` if the thread went with its run.
+Value RunService::joined(const std::string& thread_id, const std::string& run_id,
+                         const Value& otherwise) {
   const auto [run, thread] = parts_.repository->look([&](const Tables& tables) {
     return std::pair(tables.runs().get(thread_id, run_id), tables.threads().get(thread_id, {}));
   });
-  if (!thread) return object();
+  if (!thread) return otherwise;
   if (run && run->status == "error" && thread->error) {
     return object({{"__error__", *thread->error}});
   }
@@ -253,21 +254,17 @@ Value RunService::joined(const std::string& thread_id, const std::string& run_id
 }
 
 void RunService::join(const Caller& caller, const std::string& thread_text,
-                      const std::string& run_text, std::function<void(Value)> then) {
+                      const std::string& run_text, std::function<void(Joined)> then) {
   const std::string run_id = checked_uuid(run_text, "run");
   const std::string thread_id = find_thread(caller, thread_text, "Thread not found").thread_id;
   const bool is_open = log_.when_over(thread_id, run_id, [=, this](const RunOutcome& outcome) {
-    default_executor().post([=, this] {
-      const bool is_there = parts_.repository->look(
-          [&](const Tables& tables) { return tables.threads().get(thread_id, {}).has_value(); });
-      then(is_there ? joined(thread_id, run_id) : outcome.result);
-    });
+    then([=, this, result = outcome.result] { return joined(thread_id, run_id, result); });
   });
   if (is_open) return;
   const bool is_known = parts_.repository->look(
       [&](const Tables& tables) { return tables.runs().get(thread_id, run_id).has_value(); });
   if (!is_known) throw ServiceError(404, "Run not found");
-  then(joined(thread_id, run_id));
+  then([=, this] { return joined(thread_id, run_id, object()); });
 }
 
 std::unique_ptr<EventReader> RunService::stream(const Caller& caller,

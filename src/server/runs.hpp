@@ -62,10 +62,12 @@ class RunService {
              const std::vector<std::string>& select);
   Value get(const Caller& caller, const std::string& thread_id, const std::string& run_id);
 
-  // Calls `then` once, now or from another thread, when the run has ended, with
-  // what /join answers: the thread's values, its interrupts, or its error.
+  // Makes what /join answers: the thread's values, its interrupts, or its error.
+  // May wait for the disk.
+  using Joined = std::function<Value()>;
+  // Calls `then` once, now or from a thread that must not wait, when the run has ended.
   void join(const Caller& caller, const std::string& thread_id, const std::string& run_id,
-            std::function<void(Value)> then);
+            std::function<void(Joined)> then);
   // GET .../stream. Empty `stream_modes`: all that the run has.
   std::unique_ptr<EventReader> stream(const Caller& caller, const std::string& thread_id,
                                       const std::string& run_id,
@@ -102,7 +104,7 @@ class RunService {
   Thread find_thread(const Caller& caller, const std::string& thread_id, const char* detail);
   bool cancel_one(const Run& run, const CancelRequest& request);
   ThreadFacts facts_of_thread(const std::string& thread_id);
-  Value joined(const std::string& thread_id, const std::string& run_id);
+  Value joined(const std::string& thread_id, const std::string& run_id, const Value& otherwise);
 
   ServerParts& parts_;
   EventLog& log_;

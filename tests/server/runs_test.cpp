@@ -456,14 +456,14 @@ TEST(Cancel, WhoWaitsForARunOfADeletedThreadIsTold) {
   const StartedRun pending = server.create(thread_id, slow(1, 60));
   Promised<Value> running_end;
   Promised<Value> pending_end;
-  Promised<Value> joined;
+  Promised<RunService::Joined> joined;
   running.end->then(running_end.setter());
   pending.end->then(pending_end.setter());
   server.server->runs.join(server.caller, thread_id, running.run_id, joined.setter());
   server.server->threads.remove(server.caller, thread_id);
   EXPECT_EQ(running_end.get(), object());
   EXPECT_EQ(pending_end.get(), object());
-  EXPECT_EQ(joined.get(), object());
+  EXPECT_EQ(joined.get()(), object());
 }
 
 // Questions -----------------------------------------------------------------------

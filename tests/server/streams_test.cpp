@@ -291,10 +291,6 @@ TEST(Protocol, QuestionsAreEventsAndAnswered) {
 5 lifecycle interrupted
 6 values {"text":"OK","log":["draft"]}
 )");
-  server.server->runs.join(
-      server.caller, kThread,
-      server.server->runs.list(server.caller, kThread, {}, {})[0]["run_id"].get<std::string>(),
-      [](const Value&) {});
   const auto reader = server.server->protocol.stream(
       server.caller, kThread, ProtocolFilter::of(parse_json(R"({"channels": ["input"]})")));
   const Value question = protocol_event(read_some(*reader, 1)[0])["params"]["data"];

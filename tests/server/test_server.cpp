@@ -113,9 +113,9 @@ Value TestServer::wait_stateless(const Value& body) {
 }
 
 Value TestServer::join(const std::string& thread_id, const std::string& run_id) {
-  Promised<Value> result;
-  server->runs.join(caller, thread_id, run_id, result.setter());
-  return result.get();
+  Promised<RunService::Joined> joined;
+  server->runs.join(caller, thread_id, run_id, joined.setter());
+  return joined.get()();
 }
 
 std::string TestServer::stream(const std::string& thread_id, const Value& body) {

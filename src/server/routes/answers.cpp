@@ -1,7 +1,6 @@
 #include "server/routes/answers.hpp"
 
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include "server/protocol.hpp"
@@ -87,9 +86,21 @@ Response event_response(std::unique_ptr<EventReader> events, EventForm form,
 
 struct LaterValue::State {
   std::mutex mutex;
-  std::optional<Value> value;
+  std::function<Value()> make;  // empty until it is set
   Wake wake;
+
+  void set(std::function<Value()> maker);
 };
+
+void LaterValue::State::set(std::function<Value()> maker) {
+  Wake waiting;
+  {
+    const std::lock_guard lock(mutex);
+    make = std::move(maker);
+    waiting = std::move(wake);
+  }
+  waiting();
+}
 
 class LaterValue::Source final : public StreamSource {
  public:
@@ -102,9 +113,13 @@ class LaterValue::Source final : public StreamSource {
   }
 
   StreamPiece next() override {
-    const std::lock_guard lock(state_->mutex);
-    if (!state_->value) return {{}, StreamThen::wait};
-    return {json_text(*state_->value), StreamThen::end};
+    std::function<Value()> make;
+    {
+      const std::lock_guard lock(state_->mutex);
+      make = state_->make;
+    }
+    if (!make) return {{}, StreamThen::wait};
+    return {json_text(make()), StreamThen::end};
   }
 
   void on_cut(StreamCut cut) override {
@@ -119,15 +134,11 @@ class LaterValue::Source final : public StreamSource {
 LaterValue::LaterValue() : state_(std::make_shared<State>()) {}
 
 std::function<void(const Value&)> LaterValue::setter() const {
-  return [state = state_](const Value& value) {
-    Wake wake;
-    {
-      const std::lock_guard lock(state->mutex);
-      state->value = value;
-      wake = std::move(state->wake);
-    }
-    wake();
-  };
+  return [state = state_](const Value& value) { state->set([value] { return value; }); };
+}
+
+std::function<void(std::function<Value()>)> LaterValue::maker_setter() const {
+  return [state = state_](std::function<Value()> maker) { state->set(std::move(maker)); };
 }
 
 Response LaterValue::response(std::function<void()> on_left) const {

@@ -36,8 +36,10 @@ class LaterValue {
  public:
   LaterValue();
 
-  // May be called from any thread, once.
+  // One of them is called once, from any thread.
   std::function<void(const Value&)> setter() const;
+  // For a value that takes its time: it is made by a worker when the client can have it.
+  std::function<void(std::function<Value()>)> maker_setter() const;
 
   Response response(std::function<void()> on_left = {}) const;
 

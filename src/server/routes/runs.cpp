@@ -85,7 +85,7 @@ Response list_runs(AgentServer& server, Request& request) {
 Response join_run(AgentServer& server, Request& request) {
   const bool cancels = query_flag(request, "cancel_on_disconnect").value_or(false);
   const LaterValue result;
-  server.runs.join(request.caller, thread_id(request), run_id(request), result.setter());
+  server.runs.join(request.caller, thread_id(request), run_id(request), result.maker_setter());
   Response response =
       result.response(disconnect(server, thread_id(request), run_id(request), cancels));
   const std::string path = run_path(thread_id(request), run_id(request));
