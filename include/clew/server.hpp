@@ -56,6 +56,7 @@ struct ServerOptions {
   std::optional<std::size_t> workers = {};
 
   // How long a server that was told to stop waits for runs to reach a checkpoint.
+  // The next one takes up those that did not.
   std::chrono::milliseconds shutdown_timeout = std::chrono::seconds(10);
 
   // Called once, when the first request would be answered.
@@ -65,7 +66,8 @@ struct ServerOptions {
   std::stop_token stop = {};
 };
 
-// Serves until it is told to stop. Throws Error if it cannot begin: the port is
+// Serves until it is told to stop. What a node still does then that does not look at
+// its stop token goes on, and keeps the folder, until the program ends. Throws Error if it cannot begin: the port is
 // taken, the configuration is wrong, the data cannot be opened. A graph whose
 // library cannot be loaded is reported, and the others serve.
 void serve(const std::map<std::string, GraphFactory>& graphs, const ServerOptions& options = {});

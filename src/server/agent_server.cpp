@@ -1,6 +1,12 @@
 #include "server/agent_server.hpp"
 
 namespace clew::server {
+namespace {
+
+// How long runs have to end that nothing holds up any more.
+constexpr std::chrono::milliseconds kLastMoment{500};
+
+}  // namespace
 
 AgentServer::AgentServer(ServerParts parts)
     : parts_(std::move(parts)),
@@ -33,7 +39,9 @@ void AgentServer::start() {
 bool AgentServer::stop(std::chrono::milliseconds limit) {
   sweeper_.stop();
   crons.stop();
-  return queue.stop(limit);
+  if (queue.stop(limit)) return true;
+  log.give_up();
+  return queue.stop(kLastMoment);
 }
 
 }  // namespace clew::server

@@ -35,7 +35,8 @@ class AgentServer {
   // Makes the system assistants, takes up unfinished runs, starts crons and the sweeper.
   void start();
 
-  // Ends crons and runs; see RunQueue::stop().
+  // Ends crons and runs; see RunQueue::stop(). Runs that wait for a disk that takes
+  // nothing are cut off after `limit`, too.
   bool stop(std::chrono::milliseconds limit);
 
   EventLog log;

@@ -434,7 +434,23 @@ void EventLog::flush(const std::string& thread_id) {
   }
   std::unique_lock lock(target->mutex);
   const std::int64_t last = target->numbered.place;
-  target->stored.wait(lock, [&] { return target->stored_place >= last; });
+  target->stored.wait(lock, [&] { return target->stored_place >= last || has_given_up_; });
+  if (target->stored_place < last) {
+    throw StorageError("the server stopped before its events were stored");
+  }
+}
+
+void EventLog::give_up() {
+  has_given_up_ = true;
+  {
+    const std::lock_guard lock(queue_mutex_);
+    room_made_.notify_all();
+  }
+  const std::lock_guard lock(channels_mutex_);
+  for (const auto& [thread_id, channel] : channels_) {
+    const std::lock_guard channel_lock(channel->mutex);
+    channel->stored.notify_all();
+  }
 }
 
 void EventLog::leave_run(const std::string& thread_id, const std::string& run_id) {
@@ -466,7 +482,8 @@ bool EventLog::when_over(const std::string& thread_id, const std::string& run_id
 void EventLog::wait_for_room() {
   if (std::this_thread::get_id() == writer_.get_id()) return;
   std::unique_lock lock(queue_mutex_);
-  room_made_.wait(lock, [this] { return queue_.size() < kMostQueued || is_stopping_; });
+  room_made_.wait(
+      lock, [this] { return queue_.size() < kMostQueued || is_stopping_ || has_given_up_; });
 }
 
 void EventLog::put(Entry entry) {

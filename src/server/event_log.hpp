@@ -16,6 +16,7 @@
 // Readers go before the log does.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -97,8 +98,13 @@ class EventLog {
   void end_run(const std::string& thread_id, const std::string& run_id,
                std::vector<NewEvent> events, Change change, RunOutcome outcome, Done done);
 
-  // Returns when all that was appended to the thread is stored.
+  // Returns when all that was appended to the thread is stored. Throws StorageError
+  // after give_up().
   void flush(const std::string& thread_id);
+
+  // For a server that must stop although the disk takes nothing: nobody waits for it
+  // any more.
+  void give_up();
 
   // The run ends without another event: it never began, or its thread is gone.
   void drop_run(const std::string& thread_id, const std::string& run_id, const std::string& status);
@@ -152,6 +158,7 @@ class EventLog {
   std::condition_variable room_made_;
   std::vector<Entry> queue_;
   bool is_stopping_ = false;
+  std::atomic<bool> has_given_up_ = false;
   std::thread writer_;
 };
 

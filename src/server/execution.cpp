@@ -55,9 +55,9 @@ void Execution::begin() {
   const auto mark_running = [run = run_](Tables& tables) {
     if (tables.runs().get(run.thread_id, run.run_id)) tables.runs().put(run);
   };
-  log_.append(run_.thread_id, run_.run_id, events_->begin(run_.attempt, run_.kwargs["input"]),
-              mark_running);
   try {
+    log_.append(run_.thread_id, run_.run_id, events_->begin(run_.attempt, run_.kwargs["input"]),
+                mark_running);
     prepare();
     drive();
   } catch (...) {
@@ -191,6 +191,8 @@ void Execution::finish(std::exception_ptr error) {
       std::rethrow_exception(error);
     } catch (const Cancelled&) {
       is_cancelled = reason.has_value();
+    } catch (const StorageError&) {
+      is_cancelled = reason == Stop::shutdown;  // EventLog::give_up()
     } catch (...) {
     }
   }
@@ -268,10 +270,7 @@ void Execution::roll_back(const Value& thread_error) {
   log_.end_run(run_.thread_id, run_.run_id, events_->end("interrupted", {}),
                final_change("", facts, thread_error, false), RunOutcome{"interrupted", object()},
                [self = shared_from_this()] {
-                 default_executor().post([=] {
-                   self->log_.erase_run(self->run_.thread_id, self->run_.run_id);
-                   self->after_end("interrupted", {}, {});
-                 });
+                 default_executor().post([=] { self->after_end("", {}, {}); });
                });
 }
 
@@ -296,17 +295,20 @@ void Execution::vanish() {
   queue_.end(run_.thread_id, run_.run_id, "");
 }
 
+// Without a status nothing of the run is to stay.
 void Execution::after_end(const std::string& status, const Value& values, const Value& error) {
+  const std::string shown_status = status.empty() ? "interrupted" : status;
   try {
+    if (status.empty()) log_.erase_run(run_.thread_id, run_.run_id);
     if (is_temporary()) {
       log_.erase_thread(run_.thread_id);
       parts_.checkpointer->delete_thread(run_.thread_id);
     }
-    send_webhook(status, values, error);
+    send_webhook(shown_status, values, error);
   } catch (const std::exception&) {
     // The run itself is over and stored.
   }
-  queue_.end(run_.thread_id, run_.run_id, status);
+  queue_.end(run_.thread_id, run_.run_id, shown_status);
 }
 
 namespace {

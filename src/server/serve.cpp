@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include <clew/cache.hpp>
 #include <clew/server.hpp>
@@ -98,7 +99,8 @@ class HostedServer {
 
   void start();
   ServerInfo info() const;
-  void stop();
+  // False if something still executes that needs this server.
+  bool stop();
 
  private:
   void load_graphs(const std::map<std::string, GraphFactory>& graphs);
@@ -108,7 +110,7 @@ class HostedServer {
   Caller caller_of(const Request& request) const;
   void reload();
 
-  const ServerOptions& options_;
+  const ServerOptions options_;
   const ServerConfig config_;
   LogWriter log_{STDERR_FILENO};
   const std::optional<Authenticator> auth_;
@@ -243,12 +245,21 @@ ServerInfo HostedServer::info() const {
 }
 
 // Runs end at a checkpoint, which ends their streams; then the connections.
-void HostedServer::stop() {
+bool HostedServer::stop() {
   reloading_.reset();
-  if (!server_->stop(options_.shutdown_timeout)) {
-    log_.write("warning", "runs were cut off; the next start takes them up");
-  }
+  const bool has_ended = server_->stop(options_.shutdown_timeout);
+  if (!has_ended) log_.write("warning", "runs were cut off; the next start takes them up");
   http_->stop(kHttpGrace);
+  return has_ended;
+}
+
+// A node that does not look at its stop token may run for hours. Its server stays
+// for it, and keeps its folder, until the program ends.
+void leave_behind(std::unique_ptr<HostedServer> server) {
+  static std::mutex mutex;
+  static auto* const left = new std::vector<std::unique_ptr<HostedServer>>();
+  const std::lock_guard lock(mutex);
+  left->push_back(std::move(server));
 }
 
 }  // namespace
@@ -256,11 +267,11 @@ void HostedServer::stop() {
 
 void serve(const std::map<std::string, GraphFactory>& graphs, const ServerOptions& options) {
   server::StopSignal stop;
-  server::HostedServer server(graphs, options);
-  server.start();
-  if (options.on_ready) options.on_ready(server.info());
+  auto server = std::make_unique<server::HostedServer>(graphs, options);
+  server->start();
+  if (options.on_ready) options.on_ready(server->info());
   stop.wait(options.stop);
-  server.stop();
+  if (!server->stop()) server::leave_behind(std::move(server));
 }
 
 }  // namespace clew

@@ -30,9 +30,9 @@ TEST(Owner, StrangersSeeNothing) {
       agent.runs.create(alice, id, kSeq.set("metadata", object({{"owner", "bob"}})));
   EXPECT_EQ(run.run["metadata"]["owner"], Value("alice"));
   EXPECT_EQ(run.run["kwargs"]["config"]["configurable"]["langgraph_auth_user_id"], Value("alice"));
-  Promised<Value> joined;
+  Promised<RunService::Joined> joined;
   agent.runs.join(alice, id, run.run_id, joined.setter());
-  EXPECT_EQ(joined.get()["value"], Value("xabc"));
+  EXPECT_EQ(joined.get()()["value"], Value("xabc"));
 
   const auto status = [&](const auto& call) { return status_of(call); };
   EXPECT_EQ(status([&] { agent.threads.get(bob, id, false); }), 404);
@@ -48,7 +48,7 @@ TEST(Owner, StrangersSeeNothing) {
   EXPECT_EQ(status([&] { agent.runs.create(bob, id, kSeq.set("if_not_exists", "create")); }), 404);
   EXPECT_EQ(status([&] { agent.runs.list(bob, id, {}, {}); }), 404);
   EXPECT_EQ(status([&] { agent.runs.get(bob, id, run.run_id); }), 404);
-  EXPECT_EQ(status([&] { agent.runs.join(bob, id, run.run_id, [](const Value&) {}); }), 404);
+  EXPECT_EQ(status([&] { agent.runs.join(bob, id, run.run_id, [](const auto&) {}); }), 404);
   EXPECT_EQ(status([&] { agent.runs.stream(bob, id, run.run_id, {}, "", nullptr); }), 404);
   EXPECT_EQ(status([&] { agent.runs.cancel(bob, id, run.run_id, {}, {}); }), 404);
   EXPECT_EQ(status([&] { agent.runs.remove(bob, id, run.run_id); }), 404);

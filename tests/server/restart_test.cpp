@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -71,6 +72,28 @@ TEST(Restart, AStoppedServerTakesNoWork) {
   run.events.reset();
   server.restart();
   EXPECT_EQ(to_json(server.join(run.thread_id, run.run_id)["done"]), R"(["work:1","end"])");
+}
+
+TEST(Restart, ADiskThatTakesNothingDoesNotKeepTheServer) {
+  TemporaryFolder folder;
+  const std::string path = (folder.path / "server.db").string();
+  std::atomic<bool> is_full = false;
+  std::string thread_id;
+  std::string run_id;
+  {
+    TestServer server(path, {}, [&] {
+      if (is_full) throw StorageError("the disk is full");
+    });
+    StartedRun run = server.create(server.thread_id(), slow(200, 0.01));
+    read_some(*run.events, 3);
+    run.events.reset();
+    is_full = true;
+    EXPECT_TRUE(server.server->stop(std::chrono::milliseconds(300)));
+    thread_id = run.thread_id;
+    run_id = run.run_id;
+  }
+  TestServer server(path, {});
+  EXPECT_EQ(to_json(server.join(thread_id, run_id)["done"]), R"(["work:200","end"])");
 }
 
 // Kill -9 ---------------------------------------------------------------------------

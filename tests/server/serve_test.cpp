@@ -1,4 +1,5 @@
 // serve(): a server as a user's program has it, from its start to its end.
+#include <chrono>
 #include <fstream>
 #include <future>
 #include <optional>
@@ -33,6 +34,23 @@ StateGraph<Greeting> make_greeter() {
       .add_edge("greet", END);
 }
 
+struct DeafState {
+  int seconds = 0;
+};
+CLEW_STATE(DeafState, seconds)
+
+// Its node does not look at its stop token.
+StateGraph<DeafState> make_deaf() {
+  return StateGraph<DeafState>()
+      .add_node("deaf",
+                [](const DeafState& state) {
+                  std::this_thread::sleep_for(std::chrono::seconds(state.seconds));
+                  return Update{};
+                })
+      .add_edge(START, "deaf")
+      .add_edge("deaf", END);
+}
+
 // Serves until it is destroyed.
 class ServedGraphs {
  public:
@@ -41,7 +59,7 @@ class ServedGraphs {
     options.on_ready = [this](const ServerInfo& now) { ready_.set_value(now); };
     thread_ = std::thread([this, options] {
       try {
-        serve({{"greeter", make_greeter}}, options);
+        serve({{"greeter", make_greeter}, {"deaf", make_deaf}}, options);
       } catch (...) {
         ready_.set_exception(std::current_exception());
       }
@@ -90,7 +108,7 @@ std::string refusal(const ServerOptions& options) {
 TEST(Serve, RunsGraphsAndTellsWhatItServes) {
   const TemporaryFolder folder;
   const ServedGraphs server(options_in(folder));
-  EXPECT_THAT(server.info.graphs, ElementsAre("greeter"));
+  EXPECT_THAT(server.info.graphs, ElementsAre("deaf", "greeter"));
   EXPECT_EQ(server.info.storage, (folder.path / "data" / "clew.db").string());
   EXPECT_THAT(server.info.auth, HasSubstr("none"));
   const TestResponse answer = server.client().request(
@@ -149,6 +167,22 @@ TEST(Serve, WithoutAuthItAnswersOnlyToLocalNames) {
        {"evil.example", "127.evil.example", "localhost.evil.example:80", "10.0.0.1"}) {
     EXPECT_EQ(status(host), 403) << host;
   }
+}
+
+TEST(Serve, ANodeThatDoesNotStopDoesNotKeepTheServer) {
+  const TemporaryFolder folder;
+  ServerOptions options = options_in(folder);
+  options.shutdown_timeout = std::chrono::milliseconds(100);
+  std::chrono::steady_clock::time_point told;
+  {
+    const ServedGraphs server(options);
+    const TestResponse created = server.client().request(
+        "POST", "/runs", R"({"assistant_id": "deaf", "input": {"seconds": 8}})");
+    EXPECT_EQ(created.status, 200) << created.body;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    told = std::chrono::steady_clock::now();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - told, std::chrono::seconds(6));
 }
 
 }  // namespace
