@@ -482,8 +482,8 @@ bool EventLog::when_over(const std::string& thread_id, const std::string& run_id
 void EventLog::wait_for_room() {
   if (std::this_thread::get_id() == writer_.get_id()) return;
   std::unique_lock lock(queue_mutex_);
-  room_made_.wait(
-      lock, [this] { return queue_.size() < kMostQueued || is_stopping_ || has_given_up_; });
+  room_made_.wait(lock,
+                  [this] { return queue_.size() < kMostQueued || is_stopping_ || has_given_up_; });
 }
 
 void EventLog::put(Entry entry) {
