@@ -206,9 +206,15 @@ void kill_often(unsigned seed, const std::map<std::string, std::string>& expecte
   }
 }
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr unsigned kRounds = 1;  // a server takes its time to start
+#else
+constexpr unsigned kRounds = 3;
+#endif
+
 TEST(Kill, StreamsAreAsIfNothingHadHappened) {
   const auto expected = undisturbed();
-  for (const unsigned seed : {1, 2, 3}) kill_often(seed, expected);
+  for (unsigned seed = 1; seed <= kRounds; ++seed) kill_often(seed, expected);
 }
 
 // By thread, the nodes whose work is in its last checkpoint.
