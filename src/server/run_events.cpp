@@ -138,7 +138,7 @@ std::vector<NewEvent> RunEvents::take(const StreamEvent& event) {
       break;
     case StreamMode::checkpoints:
       if (is_shown) {
-        Value data = plain(event.data);
+        Value data = as_first_told(plain(event.data));
         data = data.set("config", with_configurable(data["config"]));
         add("checkpoints", event.ns,
             data.set("parent_config", with_configurable(data["parent_config"])));
@@ -301,6 +301,18 @@ Value RunEvents::with_configurable(const Value& config) const {
   return config.set("configurable", merged(configurable_, config["configurable"]));
 }
 
+// A checkpoint that a later attempt goes on from was stored with more metadata than
+// its run had told.
+Value RunEvents::as_first_told(const Value& checkpoint) const {
+  const Value& metadata = checkpoint["metadata"];
+  if (metadata["run_id"] != Value(run_id_)) return checkpoint;
+  ObjectBuilder told;
+  for (const std::string_view key : {"source", "step", "parents", "counters_since_delta_snapshot"}) {
+    if (const Value* value = metadata.find(key)) told.set(key, *value);
+  }
+  return checkpoint.set("metadata", std::move(told).build());
+}
+
 Value RunEvents::checkpoint_payload(const Value& payload) const {
   const auto checkpoint = [](const Value& config) {
     return config.is_object() ? config["configurable"] : Value();
@@ -317,7 +329,7 @@ void RunEvents::take_debug(const StreamEvent& event) {
   const Value& payload = data["payload"];
   if (wants("debug")) {
     const bool is_checkpoint = data["type"] == Value("checkpoint");
-    add("debug", event.ns, is_checkpoint ? data.set("payload", checkpoint_payload(payload)) : data);
+    add("debug", event.ns, is_checkpoint ? data.set("payload", checkpoint_payload(as_first_told(payload))) : data);
   }
   if (!wants("events") || data["type"] == Value("checkpoint")) return;
   const std::string id = payload["id"].get<std::string>();

@@ -64,6 +64,7 @@ class RunEvents {
   static Value place_of(const Callback& task);
   void add_callback(std::string_view event, const Callback& of, const Value& data);
   Value with_configurable(const Value& config) const;
+  Value as_first_told(const Value& checkpoint) const;
   Value checkpoint_payload(const Value& payload) const;
 
   const std::string run_id_;
