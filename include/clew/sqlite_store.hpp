@@ -47,6 +47,13 @@ struct SqliteStoreOptions {
   // another one. LangGraph does not read encrypted items. Null: nothing is encrypted.
   std::shared_ptr<const Cipher> cipher = {};
 
+  // Items are kept in memory once as many were read as there are, as long as all of
+  // them, as they are stored, have no more bytes than this; in memory they take
+  // about three times as much. Such a read asks nothing of the file as long as it is
+  // unchanged. Vectors are kept whatever their size, from the first search on
+  // that needs them. 0: items are always read from the file.
+  std::size_t cache_bytes = std::size_t{64} << 20;
+
   // As in SqliteOptions.
   SqliteSynchronous synchronous = SqliteSynchronous::full;
   std::chrono::milliseconds busy_timeout{30'000};

@@ -202,6 +202,16 @@ void Connection::add_function(const char* name, int arguments, Function function
 
 bool Connection::in_transaction() const { return sqlite3_get_autocommit(database_) == 0; }
 
+std::uint32_t* Connection::log_index() {
+  constexpr int kRegion = 32 << 10;
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(database_, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (!file || !file->pMethods || file->pMethods->iVersion < 2) return nullptr;
+  void volatile* index = nullptr;
+  if (file->pMethods->xShmMap(file, 0, kRegion, 0, &index) != SQLITE_OK) return nullptr;
+  return static_cast<std::uint32_t*>(const_cast<void*>(index));
+}
+
 sqlite3_stmt* Connection::prepare(std::string_view sql) {
   sqlite3_stmt*& statement = statements_[sql.data()];
   if (statement) return statement;

@@ -97,6 +97,10 @@ class Connection {
 
   bool in_transaction() const;
 
+  // The index of the file's log, which all that use the file share in memory.
+  // Null if there is none, as for a file in memory.
+  std::uint32_t* log_index();
+
  private:
   sqlite3_stmt* prepare(std::string_view sql);
   std::int64_t finish(sqlite3_stmt* statement);

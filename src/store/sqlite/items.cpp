@@ -72,16 +72,35 @@ std::string expiry_text(Item::Time now, std::chrono::milliseconds ttl) {
 }
 
 // Columns: prefix, key, value, created_at, updated_at, ttl_minutes, rowid.
-StoredItem item_of(const Rows& rows, const ItemCodec& codec) {
+StoredItem item_without_value(const Rows& rows) {
   StoredItem stored;
   stored.item.namespace_ = namespace_of(rows.text(0));
   stored.item.key = rows.text(1);
-  stored.item.value = codec.decode(rows.text(2), rows.text(0), rows.text(1));
   stored.item.created_at = parse_time(rows.text(3));
   stored.item.updated_at = parse_time(rows.text(4));
   stored.ttl = read_ttl(rows, 5);
   stored.row = rows.integer(6);
   return stored;
+}
+
+StoredItem item_of(const Rows& rows, const ItemCodec& codec) {
+  StoredItem stored = item_without_value(rows);
+  stored.item.value = codec.decode(rows.text(2), rows.text(0), rows.text(1));
+  return stored;
+}
+
+// Behind the same columns: expires_at.
+KeptItem kept_of(const Rows& rows, const ItemCodec& codec) {
+  KeptItem kept{.stored = item_without_value(rows)};
+  kept.bytes = rows.text(0).size() + rows.text(1).size() + rows.text(2).size();
+  kept.is_whole = rows.is_null(5) && rows.is_null(7);
+  if (!kept.is_whole) return kept;
+  try {
+    kept.stored.item.value = codec.decode(rows.text(2), rows.text(0), rows.text(1));
+  } catch (const Error&) {
+    kept.is_whole = false;
+  }
+  return kept;
 }
 
 // Behind every prefix that begins with this one: '/' is the character after '.'.
@@ -124,6 +143,11 @@ StoreNamespace namespace_of(std::string_view prefix) {
   return ns;
 }
 
+bool is_below(std::string_view prefix, std::string_view other) {
+  if (other.empty() || prefix == other) return true;
+  return prefix.starts_with(other) && prefix[other.size()] == '.';
+}
+
 std::string time_text(Item::Time time) {
   std::string text = format_time(time);
   text[text.find('T')] = ' ';
@@ -152,7 +176,18 @@ StoredItem read_item(Connection& connection, const ItemCodec& codec, std::int64_
   return item_of(rows, codec);
 }
 
-void put_item(Connection& connection, const ItemPut& put, Item::Time now, bool with_vectors) {
+std::optional<KeptItem> find_kept(Connection& connection, const ItemCodec& codec,
+                                  std::string_view prefix, std::string_view key) {
+  Rows rows = connection.query(
+      "SELECT prefix, key, value, created_at, updated_at, ttl_minutes, rowid, expires_at "
+      "FROM store WHERE prefix = ? AND key = ?",
+      prefix, key);
+  if (!rows.next()) return std::nullopt;
+  return kept_of(rows, codec);
+}
+
+std::int64_t put_item(Connection& connection, const ItemPut& put, Item::Time now,
+                      bool with_vectors) {
   const std::string time = time_text(now);
   std::optional<std::string> expires_at;
   std::optional<double> minutes;
@@ -160,12 +195,16 @@ void put_item(Connection& connection, const ItemPut& put, Item::Time now, bool w
     expires_at = expiry_text(now, *put.ttl);
     minutes = minutes_of(*put.ttl);
   }
-  connection.run(
+  Rows rows = connection.query(
       "INSERT INTO store (prefix, key, value, created_at, updated_at, expires_at, ttl_minutes) "
       "VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6) ON CONFLICT (prefix, key) DO UPDATE SET "
       "value = excluded.value, created_at = excluded.created_at, updated_at = excluded.updated_at, "
-      "expires_at = excluded.expires_at, ttl_minutes = excluded.ttl_minutes",
+      "expires_at = excluded.expires_at, ttl_minutes = excluded.ttl_minutes "
+      "RETURNING rowid",
       put.prefix, put.key, Blob{put.value}, time, expires_at, minutes);
+  rows.next();
+  const std::int64_t row = rows.integer(0);
+  rows.next();
   if (put.paths) {
     connection.run("INSERT OR REPLACE INTO clew_store_index (prefix, key, paths) VALUES (?, ?, ?)",
                    put.prefix, put.key, *put.paths);
@@ -174,6 +213,7 @@ void put_item(Connection& connection, const ItemPut& put, Item::Time now, bool w
                    put.key);
   }
   if (with_vectors) replace_vectors(connection, put.prefix, put.key, put.index, now);
+  return row;
 }
 
 void delete_item(Connection& connection, std::string_view prefix, std::string_view key,
@@ -220,6 +260,16 @@ std::size_t sweep_items(Connection& connection, Item::Time now, bool with_vector
       time);
   connection.run("DELETE FROM store WHERE expires_at <= ?", time);
   return std::stoull(expired);
+}
+
+void visit_kept(Connection& connection, const ItemCodec& codec,
+                const std::function<void(std::string_view prefix, KeptItem item)>& visit) {
+  for (Rows rows = connection.query(
+           "SELECT prefix, key, value, created_at, updated_at, ttl_minutes, rowid, expires_at "
+           "FROM store ORDER BY prefix, rowid");
+       rows.next();) {
+    visit(rows.text(0), kept_of(rows, codec));
+  }
 }
 
 // From one prefix to the next by the index, however many items each has.
@@ -351,6 +401,42 @@ std::unique_ptr<OrderedRows> rows_in_order(Connection& connection, StoreOrder or
     return std::make_unique<FirstStoredRows>(connection, std::move(query));
   }
   return std::make_unique<NewestRows>(connection, std::move(query));
+}
+
+// Searching ----------------------------------------------------------------------
+
+class FileItems::InOrder final : public OrderedItems {
+ public:
+  InOrder(const FileItems& items, std::unique_ptr<OrderedRows> rows)
+      : items_(items), rows_(std::move(rows)) {}
+
+  std::optional<PlacedItem> next() override {
+    const std::optional<RowPlace> place = rows_->next();
+    if (!place) return std::nullopt;
+    stored_ = read_item(items_.connection_, items_.codec_, place->row);
+    return PlacedItem{&stored_, *place};
+  }
+
+ private:
+  const FileItems& items_;
+  const std::unique_ptr<OrderedRows> rows_;
+  StoredItem stored_;
+};
+
+std::unique_ptr<OrderedItems> FileItems::in_order(const std::string& prefix,
+                                                  const std::optional<RowPlace>& after) const {
+  auto rows = rows_in_order(connection_, order_,
+                            {.prefix = prefix, .lives_after = lives_after_, .after = after});
+  return std::make_unique<InOrder>(*this, std::move(rows));
+}
+
+std::optional<StoredItem> FileItems::find(std::string_view prefix, std::string_view key) const {
+  return find_item(connection_, codec_, prefix, key, lives_after_);
+}
+
+bool FileItems::has_expired() const {
+  return connection_.value("SELECT 1 FROM store WHERE expires_at <= ? LIMIT 1", lives_after_)
+      .has_value();
 }
 
 }  // namespace clew::sqlite

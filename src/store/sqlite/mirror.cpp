@@ -21,6 +21,9 @@ constexpr const char* kChangeLog =
     "INSERT INTO clew_store_changes (prefix, key) VALUES (new.prefix, new.key); END;"
     "CREATE TRIGGER IF NOT EXISTS clew_store_replace AFTER UPDATE OF value ON store BEGIN "
     "INSERT INTO clew_store_changes (prefix, key) VALUES (new.prefix, new.key); END;"
+    "CREATE TRIGGER IF NOT EXISTS clew_store_expiry AFTER UPDATE OF expires_at ON store "
+    "WHEN old.expires_at IS NULL AND new.expires_at IS NOT NULL BEGIN "
+    "INSERT INTO clew_store_changes (prefix, key) VALUES (new.prefix, new.key); END;"
     "CREATE TRIGGER IF NOT EXISTS clew_store_delete AFTER DELETE ON store BEGIN "
     "INSERT INTO clew_store_changes (prefix, key) VALUES (old.prefix, old.key); END;";
 constexpr const char* kVectorTriggers =
@@ -33,9 +36,10 @@ constexpr const char* kVectorTriggers =
 // change stays in any case: its number is what the next one counts from.
 constexpr std::int64_t kChangesKept = 10'000;
 
-void create_change_log(Connection& connection) {
-  connection.execute(kChangeLog);
-  if (has_vector_table(connection)) connection.execute(kVectorTriggers);
+// After so many changes the old ones are forgotten.
+constexpr std::int64_t kChangesBetweenSweeps = 4'096;
+
+void forget_old_changes(Connection& connection) {
   connection.run(
       "DELETE FROM clew_store_changes WHERE number <= "
       "(SELECT max(number) FROM clew_store_changes) - ?",
@@ -46,27 +50,68 @@ std::vector<store::TextPath> fields_of(const std::optional<IndexOptions>& index)
   return store::parse_paths(index ? index->fields : IndexOptions().fields);
 }
 
+Embedder::Vector vector_of(std::string_view bytes) {
+  if (bytes.size() % sizeof(float) != 0) return {};
+  Embedder::Vector vector(bytes.size() / sizeof(float));
+  std::memcpy(vector.data(), bytes.data(), bytes.size());
+  return vector;
+}
+
+std::optional<std::string> text_or_null(const Rows& rows, int column) {
+  if (rows.is_null(column)) return std::nullopt;
+  return std::string(rows.text(column));
+}
+
 }  // namespace
 
-Mirror::Mirror(Database& database, const ItemCodec& codec, const std::optional<IndexOptions>& index)
+void create_change_log(Connection& connection) {
+  connection.execute(kChangeLog);
+  if (has_vector_table(connection)) connection.execute(kVectorTriggers);
+  forget_old_changes(connection);
+}
+
+Mirror::Mirror(Database& database, const ItemCodec& codec, MirrorOptions options)
     : database_(database),
       codec_(codec),
-      index_(index),
-      fields_(fields_of(index)),
-      dims_(index ? index->dims : 0) {
+      options_(std::move(options)),
+      fields_(fields_of(options_.index)),
+      dims_(options_.index ? options_.index->dims : 0) {
   clear();
-  database_.write(create_change_log);
+  database_.write([this](Connection& connection) {
+    watch_.emplace(connection);
+    if (connection.value("SELECT 1 FROM store LIMIT 1")) return;
+    has_vectors_ = options_.index.has_value();
+    keep_items(std::make_unique<KeptItems>(options_.order));
+    seen_ = newest_change(connection);
+  });
 }
 
 // Looking ------------------------------------------------------------------------
 
+bool Mirror::look_up(std::string_view prefix, std::string_view key,
+                     std::optional<Item>& item) const {
+  if (!items_) return false;
+  const KeptItem* kept = items_->look_up(prefix, key);
+  if (kept && kept->is_whole) item = kept->stored.item;
+  return !kept || kept->is_whole;
+}
+
+const KeptItems* Mirror::items_below(std::string_view prefix) const {
+  return items_ && items_->has_all_below(prefix) ? items_.get() : nullptr;
+}
+
 std::optional<store::Candidates> Mirror::below(std::string_view prefix) const {
-  if (prefix.empty()) return std::nullopt;
+  if (ids_.empty() || prefix.empty()) return std::nullopt;
+  // Names with a dot behind the prefix have no others between them.
+  const std::string labels = std::string(prefix) + '.';
+  const bool are_all = ids_.begin()->first.first.starts_with(labels) &&
+                       ids_.rbegin()->first.first.starts_with(labels);
+  if (are_all) return std::nullopt;
   store::Candidates found;
   for (auto item = ids_.lower_bound(Name(prefix, "")); item != ids_.end(); ++item) {
     const std::string& own = item->first.first;
     if (!own.starts_with(prefix)) break;
-    if (own.size() == prefix.size() || own[prefix.size()] == '.') found.push_back(item->second);
+    if (is_below(own, prefix)) found.push_back(item->second);
   }
   if (found.size() == ids_.size()) return std::nullopt;
   std::ranges::sort(found);
@@ -81,7 +126,7 @@ std::optional<store::ItemId> Mirror::find(std::string_view prefix, std::string_v
 
 store::Indexes Mirror::indexes(const SearchOptions& options) const {
   store::Indexes indexes;
-  if (store::needs_vectors(options, index_.has_value())) indexes.vectors = &*vectors_;
+  if (store::needs_vectors(options, options_.index.has_value())) indexes.vectors = &*vectors_;
   if (store::needs_words(options)) indexes.words = &*words_;
   return indexes;
 }
@@ -94,18 +139,30 @@ std::int64_t Mirror::newest_change(Connection& connection) {
   return rows.integer(0);  // 0 for none
 }
 
-void Mirror::catch_up(Connection& connection, bool with_words) {
+bool Mirror::has(const Needs& needs) const {
+  return (has_vectors_ || !needs.vectors) && (words_ || !needs.words) && (items_ || !needs.items);
+}
+
+bool Mirror::is_caught_up(std::int64_t newest, const Needs& needs,
+                          const std::optional<FileState>& state) const {
+  const std::shared_lock lock(mutex_);
+  return seen_ >= newest && has(needs) && (seen_ > newest || shown_ == state);
+}
+
+// `state` is one that the file had before the connection looked at it.
+void Mirror::catch_up(Connection& connection, const Needs& needs,
+                      const std::optional<FileState>& state) {
   const std::int64_t newest = newest_change(connection);
-  {
-    const std::shared_lock lock(mutex_);
-    if (seen_ >= newest && (words_ || !with_words)) return;
-  }
+  if (is_caught_up(newest, needs, state)) return;
   const std::lock_guard lock(mutex_);
-  if (seen_ >= 0 && seen_ < newest) load_changes(connection);
-  if (seen_ < 0) load_all_vectors(connection);
   // Another reader may have seen more than this one: then it must not go back.
-  if (with_words && !words_ && seen_ <= newest) load_all_words(connection);
-  seen_ = std::max(seen_, newest);
+  if (seen_ > newest) return;
+  if (seen_ >= 0 && seen_ < newest) load_changes(connection);
+  if (needs.vectors && !has_vectors_) load_all_vectors(connection);
+  if (needs.words && !words_) load_all_words(connection);
+  if (needs.items && !items_) load_all_items(connection);
+  seen_ = newest;
+  shown_ = state;
 }
 
 // If too many changes were made to be kept, everything is read again.
@@ -121,10 +178,10 @@ void Mirror::load_changes(Connection& connection) {
     changed.emplace(rows.text(0), rows.text(1));
   }
   for (const Name& name : changed) load(connection, name);
+  limit_items();
 }
 
 void Mirror::load_all_vectors(Connection& connection) {
-  if (!index_) return;
   std::vector<Embedder::Vector> vectors;
   Name name;
   const auto finish_item = [&] {
@@ -140,9 +197,10 @@ void Mirror::load_all_vectors(Connection& connection) {
       finish_item();
       name = Name(rows.text(0), rows.text(1));
     }
-    add_vector(rows.text(2), vectors);
+    add_vector(vector_of(rows.text(2)), vectors);
   }
   finish_item();
+  has_vectors_ = true;
 }
 
 void Mirror::load_all_words(Connection& connection) {
@@ -152,7 +210,8 @@ void Mirror::load_all_words(Connection& connection) {
              "SELECT store.value, clew_store_index.paths, store.prefix, store.key FROM store "
              "LEFT JOIN clew_store_index USING (prefix, key) ORDER BY store.rowid");
          rows.next();) {
-      put_words(Name(rows.text(2), rows.text(3)), rows);
+      const Name name(rows.text(2), rows.text(3));
+      put_words(name, codec_.decode(rows.text(0), name.first, name.second), text_or_null(rows, 1));
     }
   } catch (...) {
     clear();  // the words of some items must not look like all there are
@@ -160,26 +219,53 @@ void Mirror::load_all_words(Connection& connection) {
   }
 }
 
+// Whether it is worth it: nothing is kept of a file of which little is read, and
+// of one that is too large.
+void Mirror::load_all_items(Connection& connection) {
+  const auto reads = static_cast<std::int64_t>(reads_);
+  Rows more = connection.query("SELECT 1 FROM store LIMIT 1 OFFSET ?", reads);
+  Rows bytes = connection.query(
+      "SELECT total(length(prefix) + length(key) + length(value)) FROM store");
+  if (more.next() || (bytes.next() && bytes.real(0) > static_cast<double>(options_.cache_bytes))) {
+    reads_until_load_ = 2 * static_cast<std::size_t>(reads);
+    return;
+  }
+  auto items = std::make_unique<KeptItems>(options_.order);
+  visit_kept(connection, codec_, [&](std::string_view prefix, KeptItem item) {
+    items->put(prefix, std::move(item));
+  });
+  keep_items(std::move(items));
+  limit_items();
+}
+
 void Mirror::load(Connection& connection, const Name& name) {
   forget(name);
+  if (items_) {
+    std::optional<KeptItem> kept = find_kept(connection, codec_, name.first, name.second);
+    if (kept) items_->put(name.first, *std::move(kept));
+  }
+  if (!words_ && !has_vectors_) return;
   Rows item = connection.query(
       "SELECT store.value, clew_store_index.paths FROM store "
       "LEFT JOIN clew_store_index USING (prefix, key) WHERE store.prefix = ? AND store.key = ?",
       name.first, name.second);
   if (!item.next()) return;
-  if (words_) put_words(name, item);
-  if (!index_) return;
+  if (words_) {
+    put_words(name, codec_.decode(item.text(0), name.first, name.second), text_or_null(item, 1));
+  }
+  if (!has_vectors_) return;
   std::vector<Embedder::Vector> vectors;
   for (Rows rows =
            connection.query("SELECT embedding FROM store_vectors WHERE prefix = ? AND key = ?",
                             name.first, name.second);
        rows.next();) {
-    add_vector(rows.text(0), vectors);
+    add_vector(vector_of(rows.text(0)), vectors);
   }
   if (!vectors.empty()) vectors_->put(id_of(name), vectors);
 }
 
 void Mirror::forget(const Name& name) {
+  if (items_) items_->erase(name.first, name.second);
   const auto item = ids_.find(name);
   if (item == ids_.end()) return;
   vectors_->erase(item->second);
@@ -191,10 +277,23 @@ void Mirror::forget(const Name& name) {
 void Mirror::clear() {
   ids_.clear();
   names_.clear();
-  const IndexOptions options = index_.value_or(IndexOptions());
+  const IndexOptions options = options_.index.value_or(IndexOptions());
   vectors_.emplace(options.distance, options.hnsw);
+  has_vectors_ = false;
   words_.reset();
+  keep_items(nullptr);
   seen_ = -1;
+  shown_.reset();
+}
+
+void Mirror::keep_items(std::unique_ptr<KeptItems> items) {
+  items_ = options_.cache_bytes > 0 ? std::move(items) : nullptr;
+  keeps_items_ = items_ != nullptr;
+  reads_ = 0;
+}
+
+void Mirror::limit_items() {
+  if (items_ && items_->bytes() > options_.cache_bytes) keep_items(nullptr);
 }
 
 store::ItemId Mirror::id_of(const Name& name) {
@@ -204,26 +303,72 @@ store::ItemId Mirror::id_of(const Name& name) {
 }
 
 // Vectors of another length are those of another model, which say nothing here.
-void Mirror::add_vector(std::string_view bytes, std::vector<Embedder::Vector>& vectors) {
-  if (bytes.empty() || bytes.size() % sizeof(float) != 0) return;
-  Embedder::Vector vector(bytes.size() / sizeof(float));
+void Mirror::add_vector(Embedder::Vector vector, std::vector<Embedder::Vector>& vectors) {
+  if (vector.empty()) return;
   if (dims_ == 0) dims_ = vector.size();
-  if (vector.size() != dims_) return;
-  std::memcpy(vector.data(), bytes.data(), bytes.size());
-  vectors.push_back(std::move(vector));
+  if (vector.size() == dims_) vectors.push_back(std::move(vector));
 }
 
-// Columns: value, paths.
-void Mirror::put_words(const Name& name, const Rows& rows) {
-  const Value value = codec_.decode(rows.text(0), name.first, name.second);
+void Mirror::put_words(const Name& name, const Value& value,
+                       const std::optional<std::string>& paths) {
   std::vector<std::string> texts;
-  if (rows.is_null(1)) {
-    texts = store::texts_at(value, fields_);
+  if (paths) {
+    const auto own = parse_json(*paths).get<std::vector<std::string>>();
+    texts = store::texts_at(value, store::parse_paths(own));
   } else {
-    const auto paths = parse_json(rows.text(1)).get<std::vector<std::string>>();
-    texts = store::texts_at(value, store::parse_paths(paths));
+    texts = store::texts_at(value, fields_);
   }
   if (!texts.empty()) words_->put(id_of(name), texts);
+}
+
+void Mirror::note_reads(std::size_t count) {
+  if (options_.cache_bytes == 0 || (reads_ += count) < reads_until_load_ || keeps_items()) return;
+  read({.items = true}, [](Connection&) { return true; });
+}
+
+// Own changes --------------------------------------------------------------------
+
+void Mirror::begin(Connection& connection, OwnChange& change) {
+  change.before = newest_change(connection);
+}
+
+void Mirror::end(Connection& connection, OwnChange& change) {
+  change.after = newest_change(connection);
+  if (change.before / kChangesBetweenSweeps != change.after / kChangesBetweenSweeps) {
+    forget_old_changes(connection);
+  }
+}
+
+// If something else was changed before, the next read finds both in the log.
+void Mirror::follow(const OwnChange& change, std::span<const ItemPut> puts, Item::Time now) {
+  const std::lock_guard lock(mutex_);
+  if (seen_ != change.before) return;
+  try {
+    for (std::size_t i = 0; i < puts.size(); ++i) follow(puts[i], change.rows[i], now);
+    limit_items();
+    seen_ = change.after;
+  } catch (const std::exception&) {
+    clear();  // what is committed is committed: it will be read from the file
+  }
+}
+
+void Mirror::follow(const ItemPut& put, std::int64_t row, Item::Time now) {
+  const Name name(put.prefix, put.key);
+  forget(name);
+  if (put.item.is_null()) return;
+  if (items_) {
+    KeptItem kept;
+    kept.is_whole = !put.ttl;
+    kept.stored.item = {put.item, put.key, namespace_of(put.prefix), now, now};
+    kept.stored.row = row;
+    kept.bytes = put.prefix.size() + put.key.size() + put.value.size();
+    items_->put(put.prefix, std::move(kept));
+  }
+  if (words_) put_words(name, put.item, put.paths);
+  if (!has_vectors_) return;
+  std::vector<Embedder::Vector> vectors;
+  for (const store::IndexedText& text : put.index) add_vector(text.vector, vectors);
+  if (!vectors.empty()) vectors_->put(id_of(name), vectors);
 }
 
 }  // namespace clew::sqlite

@@ -28,14 +28,8 @@ RowPlace place_of(const SearchCursor& cursor, StoreOrder order) {
 
 }  // namespace
 
-Search::Search(Connection& connection, const ItemCodec& codec, StoreOrder order, const SearchOp& op,
-               const LivesAfter& lives_after)
-    : connection_(connection),
-      codec_(codec),
-      order_(order),
-      op_(op),
-      lives_after_(lives_after),
-      prefix_(prefix_of(op.prefix)) {}
+Search::Search(const ItemSource& source, StoreOrder order, const SearchOp& op)
+    : source_(source), order_(order), op_(op), prefix_(prefix_of(op.prefix)) {}
 
 std::vector<FoundItem> Search::in_order() {
   const SearchOptions& options = op_.options;
@@ -51,7 +45,7 @@ std::vector<FoundItem> Search::ranked(const Mirror& mirror, const Embedder::Vect
       store::rank(options, query, mirror.indexes(options), among ? &*among : nullptr);
   for (const store::Hit& hit : page.hits) {
     const auto& [prefix, key] = mirror.name(hit.id);
-    std::optional<StoredItem> stored = find_item(connection_, codec_, prefix, key, lives_after_);
+    std::optional<StoredItem> stored = source_.find(prefix, key);
     if (stored) found_.push_back({*std::move(stored), hit.score, {hit.score, hit.id}});
   }
   const bool starts_behind_scores = options.after && store::is_unscored(options.after->rank);
@@ -73,42 +67,34 @@ bool Search::matches(const Item& item) const {
 
 // Filter first: what does not match is not even compared.
 std::optional<store::Candidates> Search::candidates(const Mirror& mirror) {
-  if (has_filter() || has_expired_items()) return matching_items(mirror);
+  if (has_filter() || source_.has_expired()) return matching_items(mirror);
   return mirror.below(prefix_);
 }
 
 store::Candidates Search::matching_items(const Mirror& mirror) {
   store::Candidates ids;
-  const auto rows =
-      rows_in_order(connection_, order_, {.prefix = prefix_, .lives_after = lives_after_});
-  while (const auto place = rows->next()) {
-    const StoredItem stored = read_item(connection_, codec_, place->row);
-    if (!matches(stored.item)) continue;
-    if (const auto id = mirror.find(prefix_of(stored.item.namespace_), stored.item.key)) {
-      ids.push_back(*id);
-    }
+  const auto items = source_.in_order(prefix_, std::nullopt);
+  while (const auto placed = items->next()) {
+    const Item& item = placed->stored->item;
+    if (!matches(item)) continue;
+    if (const auto id = mirror.find(prefix_of(item.namespace_), item.key)) ids.push_back(*id);
   }
   std::ranges::sort(ids);
   return ids;
-}
-
-bool Search::has_expired_items() {
-  return connection_.value("SELECT 1 FROM store WHERE expires_at <= ? LIMIT 1", lives_after_)
-      .has_value();
 }
 
 template <class Accept>
 void Search::add_in_order(const std::optional<SearchCursor>& after, std::size_t offset,
                           std::size_t limit, bool is_behind_scores, const Accept& accept) {
   if (limit == 0) return;
-  RowQuery query{.prefix = prefix_, .lives_after = lives_after_};
-  if (after) query.after = place_of(*after, order_);
-  const auto rows = rows_in_order(connection_, order_, std::move(query));
-  for (std::size_t seen = 0; const auto place = rows->next();) {
-    StoredItem stored = read_item(connection_, codec_, place->row);
-    if (!accept(stored.item) || !matches(stored.item) || seen++ < offset) continue;
-    const SearchCursor cursor = cursor_of(*place, order_, is_behind_scores);
-    found_.push_back({std::move(stored), std::nullopt, cursor});
+  std::optional<RowPlace> after_place;
+  if (after) after_place = place_of(*after, order_);
+  const auto items = source_.in_order(prefix_, after_place);
+  for (std::size_t seen = 0; const auto placed = items->next();) {
+    const Item& item = placed->stored->item;
+    if (!accept(item) || !matches(item) || seen++ < offset) continue;
+    const SearchCursor cursor = cursor_of(placed->place, order_, is_behind_scores);
+    found_.push_back({*placed->stored, std::nullopt, cursor});
     if (seen - offset == limit) return;
   }
 }

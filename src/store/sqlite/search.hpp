@@ -20,8 +20,7 @@ struct FoundItem {
 class Search {
  public:
   // All that it refers to must live as long.
-  Search(Connection& connection, const ItemCodec& codec, StoreOrder order, const SearchOp& op,
-         const LivesAfter& lives_after);
+  Search(const ItemSource& source, StoreOrder order, const SearchOp& op);
 
   std::vector<FoundItem> in_order();
 
@@ -34,16 +33,13 @@ class Search {
   bool matches(const Item& item) const;
   std::optional<store::Candidates> candidates(const Mirror& mirror);
   store::Candidates matching_items(const Mirror& mirror);
-  bool has_expired_items();
   template <class Accept>
   void add_in_order(const std::optional<SearchCursor>& after, std::size_t offset, std::size_t limit,
                     bool is_behind_scores, const Accept& accept);
 
-  Connection& connection_;
-  const ItemCodec& codec_;
+  const ItemSource& source_;
   const StoreOrder order_;
   const SearchOp& op_;
-  const LivesAfter& lives_after_;
   const std::string prefix_;
   std::vector<FoundItem> found_;
 };

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <mutex>
 
 #include <clew/errors.hpp>
 #include <clew/json.hpp>
@@ -39,6 +38,13 @@ struct Batch {
   std::vector<Embedder::Vector> queries = {};  // of the searches among `ops`, at their places
   std::vector<StoreResult> results = {};
   std::vector<Refresh> refreshes = {};
+  std::size_t items_read = 0;
+};
+
+// Where to read: in what the mirror shows, in the file, or where it is to be found.
+struct View {
+  const Mirror* mirror = nullptr;
+  Connection* connection = nullptr;
 };
 
 bool has_reads(std::span<const StoreOp> ops) {
@@ -55,14 +61,14 @@ SearchItem to_search_item(FoundItem&& found) {
 }
 
 // JSON, which is all that the file keeps; other things would come back changed.
-std::string encode(const PutOp& put) {
-  std::string json = to_json(put.value);
-  if (parse_json(json) != put.value) {
+void encode(const PutOp& put, ItemPut& item) {
+  item.value = to_json(put.value);
+  item.item = parse_json(item.value);
+  if (item.item != put.value) {
     throw ValueError("the item '" + put.key +
                      "' has a value that JSON does not know, such as bytes or a time; store its "
                      "text or numbers instead");
   }
-  return json;
 }
 
 std::optional<std::string> encode_paths(const PutOptions& options) {
@@ -84,7 +90,12 @@ struct SqliteStore::Parts {
       sqlite::create_store_tables(connection, index.has_value());
       with_vectors = sqlite::has_vector_table(connection);
       codec.check_key(connection);
+      sqlite::create_change_log(connection);
     });
+    mirror = std::make_unique<Mirror>(
+        database, codec,
+        sqlite::MirrorOptions{
+            .index = index, .order = order, .cache_bytes = options.cache_bytes});
   }
 
   // Reading ----------------------------------------------------------------------
@@ -108,59 +119,93 @@ struct SqliteStore::Parts {
     return store::needs_words(options) || store::needs_vectors(options, indexer.has_value());
   }
 
-  void read(Batch& batch) {
-    if (!has_reads(batch.ops)) return;
-    bool ranks = false;
-    bool with_words = false;
-    for (const StoreOp& op : batch.ops) {
+  Mirror::Needs needs_of(std::span<const StoreOp> ops) const {
+    Mirror::Needs needs;
+    for (const StoreOp& op : ops) {
       const auto* search = std::get_if<SearchOp>(&op);
       if (!search) continue;
-      ranks = ranks || needs_mirror(search->options);
-      with_words = with_words || store::needs_words(search->options);
+      needs.vectors |= store::needs_vectors(search->options, indexer.has_value());
+      needs.words |= store::needs_words(search->options);
     }
-    const auto look = [&](Connection& connection) {
-      read(connection, batch);
-      return true;
-    };
-    if (ranks) {
-      shared_mirror().read(with_words, look);
+    return needs;
+  }
+
+  // From memory if that is possible.
+  void read(Batch& batch) {
+    if (!has_reads(batch.ops)) return;
+    const Mirror::Needs needs = needs_of(batch.ops);
+    if (mirror->try_read(needs, [&] { return read({.mirror = mirror.get()}, batch); })) return;
+    if (needs.vectors || needs.words || mirror->keeps_items()) {
+      mirror->read(needs, [&](Connection& connection) {
+        return read({.mirror = mirror.get(), .connection = &connection}, batch);
+      });
     } else {
-      database.read(look);
+      database.read(
+          [&](Connection& connection) { return read({.connection = &connection}, batch); });
     }
+    mirror->note_reads(batch.items_read);
   }
 
-  void read(Connection& connection, Batch& batch) {
+  // False if it takes a connection and there is none.
+  bool read(const View& view, Batch& batch) const {
     batch.refreshes.clear();
+    batch.items_read = 0;
     for (std::size_t i = 0; i < batch.ops.size(); ++i) {
-      StoreResult& result = batch.results[i];
-      if (const auto* op = std::get_if<GetOp>(&batch.ops[i])) result = get(connection, *op, batch);
-      if (const auto* op = std::get_if<SearchOp>(&batch.ops[i])) {
-        result = search(connection, *op, batch.queries[i], batch);
-      }
-      if (const auto* op = std::get_if<ListNamespacesOp>(&batch.ops[i])) {
-        result = list(connection, op->options, batch.lives_after);
-      }
+      const auto read_op = [&](const auto& op) { return read(view, op, batch, i); };
+      if (!std::visit(read_op, batch.ops[i])) return false;
     }
+    return true;
   }
 
-  std::optional<Item> get(Connection& connection, const GetOp& op, Batch& batch) const {
-    std::optional<StoredItem> stored = sqlite::find_item(
-        connection, codec, sqlite::prefix_of(op.namespace_), op.key, batch.lives_after);
-    if (!stored) return std::nullopt;
+  static bool read(const View&, const PutOp&, Batch&, std::size_t) { return true; }
+
+  bool read(const View& view, const GetOp& op, Batch& batch, std::size_t place) const {
+    StoreResult& result = batch.results[place];
+    const std::string prefix = sqlite::prefix_of(op.namespace_);
+    std::optional<Item> known;
+    if (view.mirror && view.mirror->look_up(prefix, op.key, known)) {
+      result = std::move(known);
+      return true;
+    }
+    if (!view.connection) return false;
+    result = std::optional<Item>();
+    std::optional<StoredItem> stored =
+        sqlite::find_item(*view.connection, codec, prefix, op.key, batch.lives_after);
+    ++batch.items_read;
+    if (!stored) return true;
     note_refresh(*stored, op.refresh_ttl, batch.refreshes);
-    return std::move(stored->item);
+    result = std::optional(std::move(stored->item));
+    return true;
   }
 
-  std::vector<SearchItem> search(Connection& connection, const SearchOp& op,
-                                 const Embedder::Vector& query, Batch& batch) const {
-    sqlite::Search search(connection, codec, order, op, batch.lives_after);
+  bool read(const View& view, const SearchOp& op, Batch& batch, std::size_t place) const {
+    const std::string prefix = sqlite::prefix_of(op.prefix);
+    if (const auto* items = view.mirror ? view.mirror->items_below(prefix) : nullptr) {
+      search(*items, op, batch, place);
+      return true;
+    }
+    if (!view.connection) return false;
+    search(sqlite::FileItems(*view.connection, codec, order, batch.lives_after), op, batch, place);
+    return true;
+  }
+
+  void search(const sqlite::ItemSource& source, const SearchOp& op, Batch& batch,
+              std::size_t place) const {
+    sqlite::Search search(source, order, op);
     std::vector<SearchItem> items;
-    for (FoundItem& found :
-         needs_mirror(op.options) ? search.ranked(*mirror, query) : search.in_order()) {
+    for (FoundItem& found : needs_mirror(op.options) ? search.ranked(*mirror, batch.queries[place])
+                                                     : search.in_order()) {
       note_refresh(found.stored, op.options.refresh_ttl, batch.refreshes);
       items.push_back(to_search_item(std::move(found)));
     }
-    return items;
+    batch.items_read += items.size();
+    batch.results[place] = std::move(items);
+  }
+
+  bool read(const View& view, const ListNamespacesOp& op, Batch& batch, std::size_t place) const {
+    if (!view.connection) return false;
+    batch.results[place] = list(*view.connection, op.options, batch.lives_after);
+    return true;
   }
 
   static std::vector<StoreNamespace> list(Connection& connection,
@@ -182,13 +227,6 @@ struct SqliteStore::Parts {
     refreshes.push_back({sqlite::prefix_of(stored.item.namespace_), stored.item.key, *stored.ttl});
   }
 
-  // Most stores are never searched that way.
-  Mirror& shared_mirror() {
-    std::call_once(mirror_made,
-                   [this] { mirror = std::make_unique<Mirror>(database, codec, index); });
-    return *mirror;
-  }
-
   // Writing ----------------------------------------------------------------------
 
   std::vector<ItemPut> encode_puts(std::span<const PutOp* const> puts) const {
@@ -201,7 +239,8 @@ struct SqliteStore::Parts {
       item.prefix = sqlite::prefix_of(put.namespace_);
       item.key = put.key;
       if (put.value.is_null()) continue;
-      item.value = codec.encode(encode(put));
+      encode(put, item);
+      item.value = codec.encode(std::move(item.value));
       item.paths = encode_paths(put.options);
       store::check_ttl(put.options, ttl);
       item.ttl = store::ttl_of(put.options, ttl);
@@ -212,18 +251,23 @@ struct SqliteStore::Parts {
 
   void write(std::span<const ItemPut> puts, const Batch& batch) {
     if (puts.empty() && batch.refreshes.empty()) return;
+    Mirror::OwnChange change{.rows = std::vector<std::int64_t>(puts.size())};
     database.write([&](Connection& connection) {
+      Mirror::begin(connection, change);
       for (const Refresh& refresh : batch.refreshes) {
         sqlite::refresh_item(connection, refresh.prefix, refresh.key, refresh.ttl, batch.now);
       }
-      for (const ItemPut& put : puts) {
-        if (put.value.empty()) {
+      for (std::size_t i = 0; i < puts.size(); ++i) {
+        const ItemPut& put = puts[i];
+        if (put.item.is_null()) {
           sqlite::delete_item(connection, put.prefix, put.key, with_vectors);
         } else {
-          sqlite::put_item(connection, put, batch.now, with_vectors);
+          change.rows[i] = sqlite::put_item(connection, put, batch.now, with_vectors);
         }
       }
+      Mirror::end(connection, change);
     });
+    if (!puts.empty()) mirror->follow(change, puts, batch.now);
   }
 
   Database database;
@@ -233,7 +277,6 @@ struct SqliteStore::Parts {
   const StoreOrder order;
   std::optional<store::Indexer> indexer;
   bool with_vectors = false;
-  std::once_flag mirror_made;
   std::unique_ptr<Mirror> mirror;
 };
 
@@ -261,16 +304,10 @@ std::vector<StoreResult> SqliteStore::batch(std::span<const StoreOp> ops) {
 
 std::optional<Item> SqliteStore::get_checked(const StoreNamespace& ns, std::string_view key,
                                              std::optional<bool> refresh_ttl) {
-  const Item::Time now = store::now();
-  const LivesAfter lives_after = parts_->lives_after(now);
-  std::optional<StoredItem> stored = parts_->database.read([&](Connection& connection) {
-    return sqlite::find_item(connection, parts_->codec, sqlite::prefix_of(ns), key, lives_after);
-  });
-  if (!stored) return std::nullopt;
-  Batch batch{.now = now};
-  parts_->note_refresh(*stored, refresh_ttl, batch.refreshes);
-  parts_->write({}, batch);
-  return std::move(stored->item);
+  std::optional<Item> known;
+  const auto look = [&] { return parts_->mirror->look_up(sqlite::prefix_of(ns), key, known); };
+  if (parts_->mirror->try_read({}, look)) return known;
+  return Store::get_checked(ns, key, refresh_ttl);
 }
 
 std::size_t SqliteStore::reindex(const ReindexOptions& options) {
