@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -219,6 +220,110 @@ TEST_F(SqliteStoreTest, FindsWhatAnotherConnectionChanges) {
   writer->delete_item({"a"}, "2");
   EXPECT_EQ(keys(reader->search({"a"}, {.query = "apple"})), "1");
   EXPECT_TRUE(reader->search({"a"}, {.query = "pie", .mode = SearchMode::text}).empty());
+}
+
+// Each of these reads finds the item in memory, unless the file was changed.
+TEST_F(SqliteStoreTest, WhatIsKeptInMemoryFollowsTheFile) {
+  auto store = open();
+  const auto look = [&] {
+    const auto item = store->get({"a"}, "1");
+    const auto found = store->search({"a"}, {.filter = {{"v", {{"$gte", 0}}}}});
+    return (item ? to_json(item->value) : "none") + " " + keys(found);
+  };
+  EXPECT_EQ(look(), "none ");
+  store->put({"a"}, "1", {{"v", 1}});
+  EXPECT_EQ(look(), R"({"v":1} 1)");
+  open()->put({"a"}, "1", {{"v", 2}});
+  EXPECT_EQ(look(), R"({"v":2} 1)");
+  execute(
+      "INSERT OR REPLACE INTO store (prefix, key, value, updated_at) "
+      "VALUES ('a', '1', '{\"v\":3}', '2020-01-01 00:00:00'), "
+      "('a', '2', '{\"v\":4}', '2020-01-02 00:00:00')");
+  EXPECT_EQ(look(), R"({"v":3} 21)");
+  SqliteSaver::open(file());  // changes the file, not the store
+  EXPECT_EQ(look(), R"({"v":3} 21)");
+  execute("UPDATE store SET expires_at = '2020-01-01 00:00:00', ttl_minutes = 1 WHERE key = '1'");
+  EXPECT_EQ(look(), "none 2");
+  execute("DELETE FROM store WHERE key = '2'");
+  EXPECT_EQ(look(), "none ");
+  store->put({"a"}, "1", {{"v", 5}});
+  store->put({"a"}, "3", {{"v", 6}});
+  execute("VACUUM");
+  store->put({"a"}, "4", {{"v", 7}});
+  EXPECT_EQ(look(), R"({"v":5} 431)");
+}
+
+TEST_F(SqliteStoreTest, ItemsAreKeptInMemoryOnceTheyAreReadOften) {
+  for (const StoreOrder order : {StoreOrder::newest_first, StoreOrder::first_stored}) {
+    SqliteStoreOptions never = quick();
+    never.order = order;
+    never.cache_bytes = 0;
+    auto from_file = open(never);
+    for (int i = 0; i < 40; ++i) {
+      from_file->put({"n", std::to_string(i % 3)}, std::to_string(i), {{"v", i % 2}});
+    }
+    SqliteStoreOptions small = never;
+    small.cache_bytes = 100;
+    SqliteStoreOptions large = never;
+    large.cache_bytes = 1'000'000;
+    for (const SqliteStoreOptions& options : {small, large}) {
+      auto store = open(options);
+      for (int i = 0; i < 200; ++i) {
+        const int key = i % 40;
+        EXPECT_EQ(store->get({"n", std::to_string(key % 3)}, std::to_string(key))->value["v"],
+                  Value(key % 2));
+        EXPECT_EQ(store->get({"n"}, std::to_string(key)), std::nullopt);
+      }
+      std::vector<SearchItem> read;
+      std::vector<SearchItem> expected;
+      SearchOptions page{.filter = {{"v", 1}}, .limit = 7};
+      do {
+        read = store->search({"n"}, page);
+        expected = from_file->search({"n"}, page);
+        EXPECT_EQ(read, expected);
+        if (!read.empty()) page.after = read.back().cursor;
+      } while (!expected.empty());
+      store->put({"n", "0"}, "0", {{"v", std::string(200, 'x')}});
+      EXPECT_EQ(store->get({"n", "0"}, "0")->value["v"].as_string().size(), 200U);
+      from_file->put({"n", "0"}, "0", {{"v", 0}});
+      EXPECT_EQ(store->get({"n", "0"}, "0")->value["v"], Value(0));
+    }
+  }
+}
+
+// One thread writes increasing numbers; what the others read never goes back.
+TEST_F(SqliteStoreTest, ReadersNeverSeeAnOlderItemThanBefore) {
+  auto store = open();
+  auto other = open();
+  store->put({"a"}, "n", {{"v", 0}});
+  std::atomic<int> written = 0;
+  std::vector<std::thread> readers;
+  for (const auto& reads : {store, other, store}) {
+    readers.emplace_back([&written, reads] {
+      while (written < 200) {
+        const int before = written;
+        EXPECT_GE(reads->get({"a"}, "n")->value["v"].as_int(), before);
+        EXPECT_GE(reads->search({"a"})[0].value["v"].as_int(), before);
+      }
+    });
+  }
+  for (int i = 1; i <= 200; ++i) {
+    (i % 3 == 0 ? other : store)->put({"a"}, "n", {{"v", i}});
+    written = i;
+  }
+  for (std::thread& reader : readers) reader.join();
+}
+
+TEST_F(SqliteStoreTest, TheLogOfChangesStaysShort) {
+  auto store = open();
+  std::vector<StoreOp> ops;
+  for (int i = 0; i < 5'000; ++i) {
+    ops.emplace_back(PutOp{{"b"}, std::to_string(i % 100) + "-" + std::to_string(i), {{"v", i}}});
+  }
+  for (int i = 0; i < 4; ++i) store->batch(ops);
+  execute(
+      "CREATE TABLE checked (n INTEGER CHECK (n < 15000));"
+      "INSERT INTO checked SELECT count(*) FROM clew_store_changes");
 }
 
 TEST_F(SqliteStoreTest, ReadsEverythingAgainIfChangesWereForgotten) {

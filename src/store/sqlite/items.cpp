@@ -103,6 +103,12 @@ KeptItem kept_of(const Rows& rows, const ItemCodec& codec) {
   return kept;
 }
 
+std::int64_t last_row(Connection& connection) {
+  Rows rows = connection.query("SELECT last_insert_rowid()");
+  rows.next();
+  return rows.integer(0);
+}
+
 // Behind every prefix that begins with this one: '/' is the character after '.'.
 std::string end_of(std::string_view prefix) {
   return prefix.empty() ? "\xFF" : std::string(prefix) + '/';
@@ -195,16 +201,13 @@ std::int64_t put_item(Connection& connection, const ItemPut& put, Item::Time now
     expires_at = expiry_text(now, *put.ttl);
     minutes = minutes_of(*put.ttl);
   }
-  Rows rows = connection.query(
+  connection.run(
       "INSERT INTO store (prefix, key, value, created_at, updated_at, expires_at, ttl_minutes) "
       "VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6) ON CONFLICT (prefix, key) DO UPDATE SET "
       "value = excluded.value, created_at = excluded.created_at, updated_at = excluded.updated_at, "
-      "expires_at = excluded.expires_at, ttl_minutes = excluded.ttl_minutes "
-      "RETURNING rowid",
+      "expires_at = excluded.expires_at, ttl_minutes = excluded.ttl_minutes",
       put.prefix, put.key, Blob{put.value}, time, expires_at, minutes);
-  rows.next();
-  const std::int64_t row = rows.integer(0);
-  rows.next();
+  const std::int64_t row = last_row(connection);
   if (put.paths) {
     connection.run("INSERT OR REPLACE INTO clew_store_index (prefix, key, paths) VALUES (?, ?, ?)",
                    put.prefix, put.key, *put.paths);

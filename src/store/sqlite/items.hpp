@@ -73,7 +73,7 @@ struct ItemPut {
   std::vector<store::IndexedText> index;
 };
 
-// Returns its row.
+// Returns its row, if it is a new one.
 std::int64_t put_item(Connection& connection, const ItemPut& put, Item::Time now,
                       bool with_vectors);
 void delete_item(Connection& connection, std::string_view prefix, std::string_view key,

@@ -48,7 +48,9 @@ std::optional<StoredItem> KeptItems::find(std::string_view prefix, std::string_v
 
 bool KeptItems::has_all_below(std::string_view prefix) const {
   bool has_all = true;
-  visit_below(prefix, [&](const Namespace& ns) { has_all = has_all && ns.partial == 0 && !ns.has_lost_order; });
+  visit_below(prefix, [&](const Namespace& ns) {
+    has_all = has_all && ns.partial == 0 && !ns.has_lost_order;
+  });
   return has_all;
 }
 

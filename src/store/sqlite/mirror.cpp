@@ -224,16 +224,15 @@ void Mirror::load_all_words(Connection& connection) {
 void Mirror::load_all_items(Connection& connection) {
   const auto reads = static_cast<std::int64_t>(reads_);
   Rows more = connection.query("SELECT 1 FROM store LIMIT 1 OFFSET ?", reads);
-  Rows bytes = connection.query(
-      "SELECT total(length(prefix) + length(key) + length(value)) FROM store");
+  Rows bytes =
+      connection.query("SELECT total(length(prefix) + length(key) + length(value)) FROM store");
   if (more.next() || (bytes.next() && bytes.real(0) > static_cast<double>(options_.cache_bytes))) {
     reads_until_load_ = 2 * static_cast<std::size_t>(reads);
     return;
   }
   auto items = std::make_unique<KeptItems>(options_.order);
-  visit_kept(connection, codec_, [&](std::string_view prefix, KeptItem item) {
-    items->put(prefix, std::move(item));
-  });
+  visit_kept(connection, codec_,
+             [&](std::string_view prefix, KeptItem item) { items->put(prefix, std::move(item)); });
   keep_items(std::move(items));
   limit_items();
 }
@@ -352,8 +351,10 @@ void Mirror::follow(const OwnChange& change, std::span<const ItemPut> puts, Item
   }
 }
 
-void Mirror::follow(const ItemPut& put, std::int64_t row, Item::Time now) {
+void Mirror::follow(const ItemPut& put, std::int64_t new_row, Item::Time now) {
   const Name name(put.prefix, put.key);
+  const KeptItem* old = items_ ? items_->look_up(put.prefix, put.key) : nullptr;
+  const std::int64_t row = old ? old->stored.row : new_row;
   forget(name);
   if (put.item.is_null()) return;
   if (items_) {

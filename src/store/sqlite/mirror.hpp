@@ -84,7 +84,7 @@ class Mirror {
   struct OwnChange {
     std::int64_t before = 0;
     std::int64_t after = 0;
-    std::vector<std::int64_t> rows = {};  // of the puts; 0 for what they remove
+    std::vector<std::int64_t> rows = {};  // what put_item() returned
   };
   // Runs in the transaction, before and after the puts.
   static void begin(Connection& connection, OwnChange& change);
@@ -118,7 +118,7 @@ class Mirror {
   void load_all_items(Connection& connection);
   void load_changes(Connection& connection);
   void load(Connection& connection, const Name& name);
-  void follow(const ItemPut& put, std::int64_t row, Item::Time now);
+  void follow(const ItemPut& put, std::int64_t new_row, Item::Time now);
   void forget(const Name& name);
   void clear();
   void keep_items(std::unique_ptr<KeptItems> items);

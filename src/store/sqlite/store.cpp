@@ -94,8 +94,7 @@ struct SqliteStore::Parts {
     });
     mirror = std::make_unique<Mirror>(
         database, codec,
-        sqlite::MirrorOptions{
-            .index = index, .order = order, .cache_bytes = options.cache_bytes});
+        sqlite::MirrorOptions{.index = index, .order = order, .cache_bytes = options.cache_bytes});
   }
 
   // Reading ----------------------------------------------------------------------
