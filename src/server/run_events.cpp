@@ -307,7 +307,8 @@ Value RunEvents::as_first_told(const Value& checkpoint) const {
   const Value& metadata = checkpoint["metadata"];
   if (metadata["run_id"] != Value(run_id_)) return checkpoint;
   ObjectBuilder told;
-  for (const std::string_view key : {"source", "step", "parents", "counters_since_delta_snapshot"}) {
+  for (const std::string_view key :
+       {"source", "step", "parents", "counters_since_delta_snapshot"}) {
     if (const Value* value = metadata.find(key)) told.set(key, *value);
   }
   return checkpoint.set("metadata", std::move(told).build());
@@ -329,7 +330,8 @@ void RunEvents::take_debug(const StreamEvent& event) {
   const Value& payload = data["payload"];
   if (wants("debug")) {
     const bool is_checkpoint = data["type"] == Value("checkpoint");
-    add("debug", event.ns, is_checkpoint ? data.set("payload", checkpoint_payload(as_first_told(payload))) : data);
+    add("debug", event.ns,
+        is_checkpoint ? data.set("payload", checkpoint_payload(as_first_told(payload))) : data);
   }
   if (!wants("events") || data["type"] == Value("checkpoint")) return;
   const std::string id = payload["id"].get<std::string>();
