@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 9> kChannels = {"values", "updates", "mes
                                                        "tools",  "custom",  "lifecycle",
                                                        "input",  "tasks",   "checkpoints"};
 
-// How long a start with input waits to see whether the run before it asks something.
+// How long a command waits to see whether the run before it asks something.
 constexpr std::chrono::seconds kSettling{5};
 
 bool is_channel(std::string_view name) {
@@ -216,8 +216,37 @@ Value ProtocolService::command(const Caller& caller, const std::string& thread_i
   }
 }
 
-// Waits until no run of the thread is on its way, or for a while.
-Value ProtocolService::settled_interrupts(const std::string& thread_id) {
+namespace {
+
+// A place among those who wait, if one is free.
+template <class Places>
+class Place {
+ public:
+  explicit Place(Places& places) : places_(places), is_taken_(places.try_acquire()) {}
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  ~Place() {
+    if (is_taken_) places_.release();
+  }
+
+  bool is_taken() const { return is_taken_; }
+
+ private:
+  Places& places_;
+  const bool is_taken_;
+};
+
+}  // namespace
+
+// The questions of a thread when no run of it is on its way, or after a while.
+Value ProtocolService::settled_interrupts(const std::string& thread_id, Places& places) {
+  if (const Place place(places); place.is_taken()) wait_until_settled(thread_id);
+  const auto thread = parts_.repository->look(
+      [&](const Tables& tables) { return tables.threads().get(thread_id, {}); });
+  return thread && thread->interrupts ? *thread->interrupts : object();
+}
+
+void ProtocolService::wait_until_settled(const std::string& thread_id) {
   struct Settling {
     std::mutex mutex;
     std::condition_variable changed;
@@ -235,13 +264,8 @@ Value ProtocolService::settled_interrupts(const std::string& thread_id) {
     });
     if (is_open) ++settling->open;
   }
-  {
-    std::unique_lock lock(settling->mutex);
-    settling->changed.wait_for(lock, kSettling, [&] { return settling->open == 0; });
-  }
-  const auto thread = parts_.repository->look(
-      [&](const Tables& tables) { return tables.threads().get(thread_id, {}); });
-  return thread && thread->interrupts ? *thread->interrupts : object();
+  std::unique_lock lock(settling->mutex);
+  settling->changed.wait_for(lock, kSettling, [&] { return settling->open == 0; });
 }
 
 Value ProtocolService::start_run(const Caller& caller, const std::string& thread_id,
@@ -260,7 +284,8 @@ Value ProtocolService::start_run(const Caller& caller, const std::string& thread
     body = body.set("multitask_strategy", params["multitaskStrategy"]);
   }
   const Value& fork = params["config"]["configurable"]["checkpoint_id"];
-  if (!params["input"].is_null() && fork.is_null() && !settled_interrupts(thread_id).empty()) {
+  if (!params["input"].is_null() && fork.is_null() &&
+      !settled_interrupts(thread_id, starting_).empty()) {
     body = body.erase("input").set("command", object({{"resume", params["input"]}}));
   }
   const StartedRun run = runs_.create(caller, thread_id, body, {.is_of_protocol = true});
@@ -276,7 +301,7 @@ Value ProtocolService::respond(const Caller& caller, const std::string& thread_i
   if (!thread || !thread->metadata["assistant_id"].is_string()) {
     throw Refusal{"no_such_run", "No run has been started on this thread."};
   }
-  const Value open = settled_interrupts(thread_id);
+  const Value open = settled_interrupts(thread_id, responding_);
   ObjectBuilder answers;
   for (const Value& response : responses) {
     const Value& id = response["interrupt_id"];

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <semaphore>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ class ProtocolService {
 
   // {"id", "method", "params"} -> {"type": "success" | "error", ...}. Subscriptions
   // are the connection's own and answered there. May wait for a run that is
-  // about to settle. `seq` is that of the last event that the connection was sent;
+  // about to settle, if not many others wait. `seq` is that of the last event that the connection was sent;
   // 0 for a connection without events. Throws ServiceError 400 for what is no command.
   Value command(const Caller& caller, const std::string& thread_id, const Value& body,
                 std::int64_t seq = 0);
@@ -50,13 +51,21 @@ class ProtocolService {
   std::string checked_thread(const Caller& caller, const std::string& text);
 
  private:
-  Value settled_interrupts(const std::string& thread_id);
+  // For commands that wait. Each of them holds a thread that answers requests, so they
+  // are few; who finds no place sees what is known now.
+  static constexpr std::ptrdiff_t kMostWaiting = 8;
+  using Places = std::counting_semaphore<kMostWaiting>;
+
+  Value settled_interrupts(const std::string& thread_id, Places& places);
+  void wait_until_settled(const std::string& thread_id);
   Value start_run(const Caller& caller, const std::string& thread_id, const Value& params);
   Value respond(const Caller& caller, const std::string& thread_id, const Value& params);
 
   ServerParts& parts_;
   EventLog& log_;
   RunService& runs_;
+  Places starting_{kMostWaiting};
+  Places responding_{kMostWaiting};
 };
 
 // {"type": "event", "event_id", "seq", "method", "params"} of a stored event.

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
 
 #include <clew/json.hpp>
 
@@ -6,6 +9,8 @@
 
 namespace clew::server {
 namespace {
+
+using namespace std::chrono_literals;
 
 Value run_of(const char* graph, const char* input, const char* modes) {
   return object(
@@ -336,6 +341,33 @@ TEST(Protocol, SubgraphsHaveNamespaces) {
                     parse_json(R"({"channels": ["values"], "namespaces": [[]], "depth": 0})"), 3),
             "2 values {\"name\":\"bob\"}\n3 values {\"name\":\"bob\"}\n10 values "
             "{\"name\":\"bob\"}\n");
+}
+
+// Each of them would hold a thread that others need.
+TEST(Protocol, FewCommandsWaitForRunsAtATime) {
+  TestServer server;
+  const Value busy =
+      object({{"assistant_id", "slow"}, {"input", object({{"ticks", 1}, {"delay", 60}})}});
+  std::vector<std::string> threads;
+  for (int i = 0; i < 16; ++i) threads.push_back(server.thread_id());
+  std::vector<StartedRun> runs;
+  for (const std::string& thread_id : threads) runs.push_back(server.create(thread_id, busy));
+  std::atomic<int> answered = 0;
+  std::vector<std::jthread> clients;
+  const auto start = std::chrono::steady_clock::now();
+  for (const std::string& thread_id : threads) {
+    clients.emplace_back([&server, &answered, thread_id, busy] {
+      EXPECT_EQ(command(server, thread_id, "run.start", busy)["type"], Value("success"));
+      ++answered;
+    });
+  }
+  const auto is_early = [&] { return std::chrono::steady_clock::now() - start < 4s; };
+  while (answered < 8 && is_early()) std::this_thread::sleep_for(10ms);
+  EXPECT_GE(answered, 8);
+  clients.clear();
+  for (const std::string& thread_id : threads) {
+    server.server->threads.remove(server.caller, thread_id);
+  }
 }
 
 TEST(Protocol, WrongCommands) {
