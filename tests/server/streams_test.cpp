@@ -5,6 +5,7 @@
 
 #include <clew/json.hpp>
 
+#include "server/routes/protocol_session.hpp"
 #include "test_server.hpp"
 
 namespace clew::server {
@@ -368,6 +369,34 @@ TEST(Protocol, FewCommandsWaitForRunsAtATime) {
   for (const std::string& thread_id : threads) {
     server.server->threads.remove(server.caller, thread_id);
   }
+}
+
+// Takes nothing.
+class FullLink final : public WebSocketLink {
+ public:
+  bool send(std::string) override { return false; }
+  void close(int code, std::string) override { closed_with = code; }
+
+  int closed_with = 0;
+};
+
+TEST(Protocol, AClientThatTakesNothingIsNotKeptMoreAndMoreFor) {
+  TestServer server;
+  const Value input = object({{"value", std::string(1 << 20, 'x')}});
+  server.wait(
+      server.create_thread(object({{"thread_id", kThread}}))["thread_id"].get<std::string>(),
+      object({{"assistant_id", "seq"}, {"input", input}}));
+  const auto link = std::make_shared<FullLink>();
+  const auto session =
+      std::make_shared<ProtocolSession>(server.server->protocol, server.caller, kThread);
+  session->attach(link);
+  const std::string again =
+      R"({"id": 1, "method": "subscription.reconnect", "params": {"channels": ["values"], "since": 0}})";
+  int asked = 0;
+  for (; link->closed_with == 0 && asked < 100; ++asked) session->on_message(again);
+  EXPECT_EQ(link->closed_with, 1008);
+  EXPECT_LT(asked, 20);
+  session->on_close();
 }
 
 TEST(Protocol, WrongCommands) {

@@ -16,6 +16,12 @@ namespace {
 
 constexpr std::size_t kEventsAtOnce = 32;
 
+// A client that asks for more while so much waits for it does not take what it asks for.
+constexpr std::size_t kMostWaiting = std::size_t{16} << 20;
+
+constexpr int kPolicyViolation = 1008;
+constexpr int kInternalError = 1011;
+
 Value refusal(const Value& id, const char* code, const std::string& message) {
   return object({{"type", "error"}, {"id", id}, {"error", code}, {"message", message}});
 }
@@ -54,6 +60,10 @@ Value tree_of(const std::map<std::vector<std::string>, Value>& graphs,
 }  // namespace
 
 void ProtocolSession::on_message(std::string text) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (outbox_bytes_ > kMostWaiting) return close(kPolicyViolation, "take what was sent first");
+  }
   Value reply;
   try {
     reply = reply_to(parse_json(text));
@@ -61,7 +71,7 @@ void ProtocolSession::on_message(std::string text) {
     reply = refusal(Value(), "invalid_argument", "Protocol commands must be valid JSON.");
   }
   const std::lock_guard lock(mutex_);
-  outbox_.push_back(json_text(reply));
+  put(reply);
   is_starting_ = false;
   pump_locked();
 }
@@ -70,6 +80,8 @@ void ProtocolSession::on_close() {
   const std::lock_guard lock(mutex_);
   events_.reset();
   subscriptions_.clear();
+  read_.clear();
+  outbox_.clear();
 }
 
 // Commands ----------------------------------------------------------------------
@@ -134,7 +146,7 @@ std::size_t ProtocolSession::replay(const ProtocolFilter& filter, std::int64_t s
     }
     const bool is_missed = since >= 0 || is_first || event.run_id == run_id_;
     if (event.protocol_seq > seq_ || !is_missed || !filter.matches(event)) continue;
-    outbox_.push_back(json_text(protocol_event(event)));
+    put(protocol_event(event));
   }
   return outbox_.size() - before;
 }
@@ -182,15 +194,27 @@ std::function<void()> ProtocolSession::waker() {
   };
 }
 
+// On the executor, too, where nothing may be thrown.
 void ProtocolSession::pump() {
-  const std::lock_guard lock(mutex_);
-  pump_locked();
+  try {
+    const std::lock_guard lock(mutex_);
+    pump_locked();
+  } catch (const std::exception&) {
+    close(kInternalError, "internal error");
+  }
+}
+
+void ProtocolSession::put(const Value& message) {
+  outbox_.push_back(json_text(message));
+  outbox_bytes_ += outbox_.back().size();
 }
 
 void ProtocolSession::pump_locked() {
   for (;;) {
-    for (; !outbox_.empty(); outbox_.pop_front()) {
+    while (!outbox_.empty()) {
       if (!send(outbox_.front())) return;  // on_drained() goes on
+      outbox_bytes_ -= outbox_.front().size();
+      outbox_.pop_front();
     }
     if (read_.empty() && events_) {
       for (Event& event : events_->next(kEventsAtOnce)) read_.push_back(std::move(event));
@@ -220,7 +244,7 @@ void ProtocolSession::take(const Event& event) {
   const bool is_wanted =
       std::any_of(subscriptions_.begin(), subscriptions_.end(),
                   [&](const auto& entry) { return entry.second.matches(event); });
-  if (is_wanted) outbox_.push_back(json_text(protocol_event(event)));
+  if (is_wanted) put(protocol_event(event));
 }
 
 }  // namespace clew::server

@@ -34,6 +34,7 @@ class ProtocolSession final : public WebSocketSession,
   Value tree(const Value& command);
 
   std::size_t replay(const ProtocolFilter& filter, std::int64_t since);
+  void put(const Value& message);
   void pump_locked();
   bool waits_for(const Event& event);
   void take(const Event& event);
@@ -51,8 +52,9 @@ class ProtocolSession final : public WebSocketSession,
   std::unique_ptr<EventReader> events_;  // from the first subscription on
   std::deque<Event> read_;               // but not yet looked at
   std::deque<std::string> outbox_;       // to be sent, in this order
-  std::int64_t seq_ = 0;                 // of the last event that was looked at
-  std::string run_id_;                   // its run
+  std::size_t outbox_bytes_ = 0;
+  std::int64_t seq_ = 0;      // of the last event that was looked at
+  std::string run_id_;        // its run
   bool is_starting_ = false;  // a reply is being made that comes before the events of a new run
 };
 
