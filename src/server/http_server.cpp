@@ -1,5 +1,7 @@
 #include "server/http_server.hpp"
 
+#include <fcntl.h>
+
 #include <latch>
 #include <string>
 #include <thread>
@@ -24,6 +26,9 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 constexpr std::size_t kPolitelyRefused = 64;
 
 constexpr std::uint16_t kLastPort = 65535;
+
+// A program that a graph starts must not keep the server's port, or its clients.
+void close_on_exec(int socket) { fcntl(socket, F_SETFD, FD_CLOEXEC); }
 
 tcp::endpoint resolve(asio::io_context& context, const std::string& host, std::uint16_t port) {
   error_code error;
@@ -104,6 +109,7 @@ class HttpServer::Impl {
     error_code error;
     acceptor_.emplace(threads_[0]->context());
     acceptor_->open(endpoint.protocol(), error);
+    if (!error) close_on_exec(acceptor_->native_handle());
     if (!error) acceptor_->set_option(tcp::acceptor::reuse_address(true), error);
     if (!error) acceptor_->bind(endpoint, error);
     if (!error) acceptor_->listen(asio::socket_base::max_listen_connections, error);
@@ -133,6 +139,7 @@ class HttpServer::Impl {
   }
 
   void adopt(IoThread& thread, tcp::socket socket) {
+    close_on_exec(socket.native_handle());
     const std::size_t limit = context_->options().max_connections;
     if (context_->stopping || context_->open >= limit + kPolitelyRefused) return;
     const bool is_refused = context_->open >= limit;

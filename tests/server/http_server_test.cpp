@@ -1,5 +1,7 @@
 #include "server/http_server.hpp"
 
+#include <fcntl.h>
+
 #include <atomic>
 #include <latch>
 #include <stdexcept>
@@ -7,6 +9,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <clew/json.hpp>
 
@@ -298,6 +302,27 @@ TEST(Http, StopLetsARequestEndAndClosesTheIdle) {
   busy.close();
   stopper.join();
   EXPECT_THROW(test.client(), std::runtime_error);
+}
+
+// Whether the descriptor is a socket at this port of this machine.
+bool is_at_port(int file, std::uint16_t port) {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  return getsockname(file, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
+         address.sin_family == AF_INET && ntohs(address.sin_port) == port;
+}
+
+TEST(Http, ProgramsThatAreStartedDoNotInheritSockets) {
+  TestServer test(echo_routes());
+  TestClient client = test.client();
+  client.get("/ok");
+  int found = 0;
+  for (int file = 0; file < 1024; ++file) {
+    if (!is_at_port(file, test.server.port())) continue;
+    ++found;
+    EXPECT_NE(fcntl(file, F_GETFD) & FD_CLOEXEC, 0) << file;
+  }
+  EXPECT_EQ(found, 2);  // the one that listens and the one that was accepted
 }
 
 TEST(Http, StopIsBoundedByItsGrace) {
