@@ -247,7 +247,11 @@ std::size_t CronService::fire_due(Time now) {
         return;
       }
       Cron later = *due;
-      set_next(later, now);
+      try {
+        set_next(later, now);
+      } catch (const ServiceError&) {
+        later.next_run_date.reset();  // its zone is gone; the others must not wait for it
+      }
       tables.crons().put(later);
     });
     if (!due) return fired;

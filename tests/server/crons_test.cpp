@@ -2,6 +2,7 @@
 #include <clew/time.hpp>
 
 #include "server/cron_schedule.hpp"
+#include "server/sqlite_repository.hpp"
 #include "test_server.hpp"
 
 namespace clew::server {
@@ -151,6 +152,26 @@ TEST(Crons, TheClockFiresThem) {
   const Value cron = server.server->crons.create(server.caller, thread_id,
                                                  parse_json(kBody).set("schedule", "* * * * *"));
   EXPECT_LE(parse_time(cron["next_run_date"].as_string()), soon);
+}
+
+TEST(Crons, OneWhoseZoneIsGoneHoldsUpNobody) {
+  TestServer server;
+  const Value body = object(
+      {{"assistant_id", "seq"}, {"input", object({{"value", "c"}})}, {"schedule", "0 0 1 1 *"}});
+  Caller& caller = server.caller;
+  const Value lost = server.server->crons.create(caller, "", body);
+  const Value other = server.server->crons.create(caller, "", body);
+  const auto repository = open_sqlite_repository(server.path);
+  repository->write([&](Tables& tables) {
+    auto cron = tables.crons().get(lost["cron_id"].as_string(), {});
+    cron->timezone = "Atlantis/Capital";
+    cron->next_run_date = *cron->next_run_date - std::chrono::hours(1);
+    tables.crons().put(*cron);
+  });
+  const Time due = parse_time(other["next_run_date"].as_string());
+  EXPECT_EQ(server.server->crons.fire_due(due), 2);
+  EXPECT_EQ(server.server->crons.get(caller, lost["cron_id"].get<std::string>())["next_run_date"],
+            Value());
 }
 
 }  // namespace
