@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "value/utf8.hpp"
+
 namespace clew::server {
 namespace {
 
@@ -25,6 +27,7 @@ Value passed_headers(const HttpConfig& config, const Headers& headers) {
   for (const auto& [name, value] : headers) {
     const std::string key = lower(name);
     if (key == "x-api-key" || key.starts_with("__")) continue;
+    if (internal::find_invalid_utf8(value) != std::string_view::npos) continue;
     if (names(config.configurable_headers, key) && !names(config.excluded_headers, key)) {
       passed.set(key, value);
     }

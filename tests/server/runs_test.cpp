@@ -1,5 +1,6 @@
 #include <clew/json.hpp>
 
+#include "server/passed_headers.hpp"
 #include "test_server.hpp"
 
 namespace clew::server {
@@ -246,6 +247,13 @@ TEST(Runs, AWebhookThatIsNeverTakenIsGivenUp) {
   EXPECT_EQ(server.webhooks->wait_for(3).first, "https://hook.example/1");
   server.wait(thread_id, seq("x").set("webhook", "https://hook.example/2"));
   EXPECT_EQ(server.webhooks->wait_for(4).first, "https://hook.example/2");
+}
+
+TEST(Runs, HeadersThatAreNoTextAreNotPassedOn) {
+  HttpConfig config;
+  config.configurable_headers = {"x-*"};
+  const Headers headers{{"X-Name", "Zo\xC3\xAB"}, {"X-Other", "Zo\xEB"}, {"x-api-key", "secret"}};
+  EXPECT_EQ(to_json(passed_headers(config, headers)), "{\"x-name\":\"Zo\xC3\xAB\"}");
 }
 
 TEST(Runs, WrongRequestsAreRefused) {
