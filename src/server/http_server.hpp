@@ -48,7 +48,8 @@ struct AccessRecord {
 std::string access_log_line(const AccessRecord& record);
 
 // Called on a worker thread before the handler of every route, WebSockets
-// included, that is not public; a response answers in the handler's place.
+// included, that is not public. Says who calls in Request::caller, or throws
+// HttpError; a response answers in the handler's place.
 using Middleware = std::function<std::optional<Response>(Request&)>;
 
 struct HttpOptions {
