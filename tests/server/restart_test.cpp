@@ -84,16 +84,20 @@ TEST(Restart, ADiskThatTakesNothingDoesNotKeepTheServer) {
     TestServer server(path, {}, [&] {
       if (is_full) throw StorageError("the disk is full");
     });
-    StartedRun run = server.create(server.thread_id(), slow(200, 0.01));
-    read_some(*run.events, 3);
+    StartedRun run = server.create(server.thread_id(), slow(1, 1));
+    read_some(*run.events, 2);
     run.events.reset();
+    while (server.state(run.thread_id)["next"] != list({"work"})) std::this_thread::yield();
     is_full = true;
-    EXPECT_TRUE(server.server->stop(std::chrono::milliseconds(300)));
+    // The node ends, and what it told and did is to be stored.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    EXPECT_TRUE(server.server->stop(std::chrono::milliseconds(100)));
+    is_full = false;
     thread_id = run.thread_id;
     run_id = run.run_id;
   }
   TestServer server(path, {});
-  EXPECT_EQ(to_json(server.join(thread_id, run_id)["done"]), R"(["work:200","end"])");
+  EXPECT_EQ(to_json(server.join(thread_id, run_id)["done"]), R"(["work:1","end"])");
 }
 
 // Kill -9 ---------------------------------------------------------------------------
