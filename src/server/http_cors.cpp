@@ -72,7 +72,7 @@ void add_cors_headers(const CorsOptions& options, const Request& request, Respon
   }
 }
 
-bool may_open_websocket(const std::optional<CorsOptions>& options, const Request& request) {
+bool comes_from_allowed_page(const std::optional<CorsOptions>& options, const Request& request) {
   const std::string* origin = request.headers.find("origin");
   if (origin == nullptr) return true;
   const std::string* host = request.headers.find("host");

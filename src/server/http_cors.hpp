@@ -15,8 +15,9 @@ std::optional<Response> preflight_response(const CorsOptions& options, const Req
 // Adds what lets the page that sent `request` read the response.
 void add_cors_headers(const CorsOptions& options, const Request& request, Response& response);
 
-// Whether the page that `request` comes from may open a WebSocket: browsers do
-// not protect those, so the server must. Programs send no Origin and may.
-bool may_open_websocket(const std::optional<CorsOptions>& options, const Request& request);
+// Whether the page that `request` comes from may have it answered: WebSockets and
+// simple requests are sent by browsers without asking first, so the server must
+// look. Programs send no Origin and may.
+bool comes_from_allowed_page(const std::optional<CorsOptions>& options, const Request& request);
 
 }  // namespace clew::server

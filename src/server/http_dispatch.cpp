@@ -127,7 +127,7 @@ Dispatcher::Upgrade Dispatcher::open_websocket(const Route& route,
   Upgrade upgrade{.session = nullptr, .refusal = internal_error()};
   attempt(request.id, [&] {
     try {
-      if (!may_open_websocket(options_.cors, request)) {
+      if (!comes_from_allowed_page(options_.cors, request)) {
         throw HttpError(403, "Origin is not allowed");
       }
       if (std::optional<Response> answer = ask_middleware(route, request)) {

@@ -7,6 +7,7 @@
 #include <clew/server.hpp>
 
 #include "server/auth.hpp"
+#include "server/http_cors.hpp"
 #include "server/log_writer.hpp"
 #include "server/passed_headers.hpp"
 #include "server/routes/routes.hpp"
@@ -107,11 +108,13 @@ class HostedServer {
   void make_server();
   MetaParts meta_parts();
   HttpOptions http_options();
+  void check_page(const Request& request) const;
   Caller caller_of(const Request& request) const;
   void reload();
 
   const ServerOptions options_;
   const ServerConfig config_;
+  const std::optional<CorsOptions> cors_;
   LogWriter log_{STDERR_FILENO};
   const std::optional<Authenticator> auth_;
   Storage storage_;
@@ -135,6 +138,7 @@ HostedServer::HostedServer(const std::map<std::string, GraphFactory>& graphs,
                            const ServerOptions& options)
     : options_(options),
       config_(read_config(options.config)),
+      cors_(cors_options(config_.http.cors)),
       auth_(config_.auth ? std::optional<Authenticator>(*config_.auth) : std::nullopt),
       storage_(open_storage(options.data, config_)) {
   load_graphs(graphs);
@@ -184,7 +188,7 @@ HttpOptions HostedServer::http_options() {
   http.host = options_.host;
   http.port = options_.port;
   http.further_ports = options_.tries_next_port ? kFurtherPorts : 0;
-  http.cors = cors_options(config_.http.cors);
+  http.cors = cors_;
   http.middleware = [this](Request& request) -> std::optional<Response> {
     request.caller = caller_of(request);
     return std::nullopt;
@@ -199,13 +203,22 @@ HttpOptions HostedServer::http_options() {
   return http;
 }
 
-Caller HostedServer::caller_of(const Request& request) const {
+// Without auth any page that a browser on this machine shows could call, were it not
+// for its name or its origin.
+void HostedServer::check_page(const Request& request) const {
   const std::string* host = request.headers.find("host");
-  if (!auth_ && is_local_name(options_.host) && host && !is_local_name(name_of_host(*host))) {
+  if (is_local_name(options_.host) && host && !is_local_name(name_of_host(*host))) {
     throw ServiceError(403,
                        "Without auth this server answers only to localhost; configure auth, or "
                        "listen at another address");
   }
+  if (request.method != "GET" && !comes_from_allowed_page(cors_, request)) {
+    throw ServiceError(403, "Origin is not allowed; add it to http.cors.allow_origins");
+  }
+}
+
+Caller HostedServer::caller_of(const Request& request) const {
+  if (!auth_) check_page(request);
   Caller caller = auth_ ? auth_->authenticate(request) : Caller();
   caller.request_id = request.id;
   caller.configurable = passed_headers(config_.http, request.headers);

@@ -169,6 +169,19 @@ TEST(Serve, WithoutAuthItAnswersOnlyToLocalNames) {
   }
 }
 
+TEST(Serve, WithoutAuthPagesOfOthersChangeNothing) {
+  const TemporaryFolder folder;
+  const ServedGraphs server(options_in(folder));
+  const auto status = [&](const char* origin) {
+    return server.client()
+        .request("POST", "/threads", "{}", "Origin: " + std::string(origin) + "\r\n")
+        .status;
+  };
+  EXPECT_EQ(status("https://evil.example"), 403);
+  EXPECT_EQ(status("null"), 403);
+  EXPECT_EQ(status("http://localhost"), 200);
+}
+
 TEST(Serve, ANodeThatDoesNotStopDoesNotKeepTheServer) {
   const TemporaryFolder folder;
   ServerOptions options = options_in(folder);
