@@ -6,6 +6,7 @@ server_modules=build/tour_js
 server_clients() {
   server_python "$server_venv" tests/server/requirements.txt
   server_javascript
+  server_node >/dev/null # the tests find it, and install nothing
 }
 
 # LangGraph's own server and clients, to measure beside.
