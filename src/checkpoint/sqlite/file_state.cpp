@@ -6,10 +6,11 @@
 namespace clew::sqlite {
 namespace {
 
+// What is read after this is not older.
 FileState load(std::uint32_t* header) {
   FileState state;
   for (std::size_t i = 0; i < state.size(); ++i) {
-    state[i] = std::atomic_ref(header[i]).load(std::memory_order_relaxed);
+    state[i] = std::atomic_ref(header[i]).load(std::memory_order_acquire);
   }
   return state;
 }
@@ -24,7 +25,6 @@ constexpr std::uint32_t kVersion = 3'007'000;
 std::optional<FileState> FileWatch::state() const {
   if (!header_) return std::nullopt;
   const FileState first = load(header_);
-  std::atomic_thread_fence(std::memory_order_acquire);
   const FileState second = load(header_ + first.size());
   if (first != second || first[0] != kVersion) return std::nullopt;
   return first;
