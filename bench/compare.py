@@ -54,8 +54,14 @@ def main():
     print_table(MEMORY_COLUMNS, counted(micro))
     if options.filter or options.clew_only or options.no_write:
         return
-    REPORT.write_text(report(rows, micro, compiler, options.rounds))
+    REPORT.write_text(report(rows, micro, compiler, options.rounds) + server_section())
     print(f"wrote {REPORT.name}")
+
+
+def server_section():
+    """What bench/server/compare.py wrote last, which stays."""
+    _, heading, section = REPORT.read_text().partition("\n## The server\n") if REPORT.exists() else ("", "", "")
+    return heading + section
 
 
 def parse_arguments():

@@ -160,7 +160,7 @@ def wanted(figure):
 
 def write(table, rounds):
     """Replaces the section about the server, or adds it at the end."""
-    section = (f"{HEADING}\n\n`bench/server/compare.py --write`, medians of {rounds} turns. Clew is on disk with\n"
+    section = (f"{HEADING}\n\n`bench/server/compare.py --write`, medians of {rounds} turn(s). Clew is on disk with\n"
                "synchronous=FULL, LangGraph's development server in memory. Where it has no ratio, its figure shows how\n"
                "it polls its queue, not what a run costs.\n\n" + table + "\n")
     text = REPORT.read_text()

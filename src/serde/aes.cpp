@@ -13,6 +13,8 @@
 #include <clew/cipher.hpp>
 #include <clew/error.hpp>
 
+#include "serde/openssl_free.hpp"
+
 namespace clew {
 namespace {
 
@@ -25,17 +27,10 @@ constexpr const char* kKeyVariable = "LANGGRAPH_AES_KEY";
 
 using Block = std::array<std::uint8_t, kBlockSize>;
 
-template <auto free_function>
-struct Free {
-  template <class T>
-  void operator()(T* pointer) const noexcept {
-    free_function(pointer);
-  }
-};
-using CipherPtr = std::unique_ptr<EVP_CIPHER, Free<EVP_CIPHER_free>>;
-using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, Free<EVP_CIPHER_CTX_free>>;
-using MacPtr = std::unique_ptr<EVP_MAC, Free<EVP_MAC_free>>;
-using MacContext = std::unique_ptr<EVP_MAC_CTX, Free<EVP_MAC_CTX_free>>;
+using CipherPtr = std::unique_ptr<EVP_CIPHER, internal::OpensslFree<EVP_CIPHER_free>>;
+using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, internal::OpensslFree<EVP_CIPHER_CTX_free>>;
+using MacPtr = std::unique_ptr<EVP_MAC, internal::OpensslFree<EVP_MAC_free>>;
+using MacContext = std::unique_ptr<EVP_MAC_CTX, internal::OpensslFree<EVP_MAC_CTX_free>>;
 
 [[noreturn]] void openssl_failed(const char* action) {
   const char* reason = ERR_reason_error_string(ERR_peek_last_error());

@@ -1,7 +1,6 @@
 #include "server/config.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -9,6 +8,7 @@
 #include <clew/json.hpp>
 
 #include "server/config_section.hpp"
+#include "server/http_text.hpp"
 
 namespace clew::server {
 namespace {
@@ -313,8 +313,8 @@ class ConfigReader {
       if (http.boolean("disable_" + group).value_or(false)) config_.http.disabled.push_back(group);
     }
     if (auto headers = http.section("configurable_headers")) {
-      config_.http.configurable_headers = lower_case(headers->texts("includes"));
-      config_.http.excluded_headers = lower_case(headers->texts("excludes"));
+      config_.http.configurable_headers = in_lower_case(headers->texts("includes"));
+      config_.http.excluded_headers = in_lower_case(headers->texts("excludes"));
       headers->finish();
     }
     if (http.value().contains("app")) {
@@ -345,11 +345,9 @@ class ConfigReader {
     cors.finish();
   }
 
-  static std::vector<std::string> lower_case(std::optional<std::vector<std::string>> names) {
+  static std::vector<std::string> in_lower_case(std::optional<std::vector<std::string>> names) {
     if (!names) return {};
-    for (std::string& name : *names) {
-      for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
+    for (std::string& name : *names) name = lower_case(name);
     return *names;
   }
 

@@ -394,25 +394,26 @@ void EventLog::append(const std::string& thread_id, const std::string& run_id,
                       std::vector<NewEvent> events, Change change, Done done) {
   wait_for_room();
   Entry entry;
-  entry.channel = channel(thread_id);
   entry.change = std::move(change);
   entry.done = std::move(done);
-  // Numbered and queued at once, so that they are stored in this order.
-  const std::shared_ptr<Channel> target = entry.channel;
-  const std::lock_guard lock(target->mutex);
-  entry.events = target->number(run_id, std::move(events));
-  put(std::move(entry));
+  number_and_put(thread_id, run_id, std::move(events), std::move(entry));
 }
 
 void EventLog::end_run(const std::string& thread_id, const std::string& run_id,
                        std::vector<NewEvent> events, Change change, RunOutcome outcome, Done done) {
   Entry entry;
-  entry.channel = channel(thread_id);
   entry.change = std::move(change);
   entry.done = std::move(done);
   entry.ended_run = run_id;
   entry.outcome = std::move(outcome);
-  const std::shared_ptr<Channel> target = entry.channel;
+  number_and_put(thread_id, run_id, std::move(events), std::move(entry));
+}
+
+// Numbered and queued at once, so that they are stored in this order.
+void EventLog::number_and_put(const std::string& thread_id, const std::string& run_id,
+                              std::vector<NewEvent> events, Entry entry) {
+  const std::shared_ptr<Channel> target = channel(thread_id);
+  entry.channel = target;
   const std::lock_guard lock(target->mutex);
   entry.events = target->number(run_id, std::move(events));
   put(std::move(entry));

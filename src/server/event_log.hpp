@@ -141,6 +141,8 @@ class EventLog {
   void release(const std::shared_ptr<Channel>& channel);
   void revive(Channel& channel);
   void wait_for_room();
+  void number_and_put(const std::string& thread_id, const std::string& run_id,
+                      std::vector<NewEvent> events, Entry entry);
   void put(Entry entry);
   void store_all();
   void store(std::span<Entry> entries);

@@ -20,6 +20,12 @@ bool equals_ignoring_case(std::string_view a, std::string_view b) {
                                             [](char x, char y) { return lower(x) == lower(y); });
 }
 
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), lower);
+  return result;
+}
+
 bool list_has_token(std::string_view list, std::string_view token) {
   while (true) {
     const std::size_t comma = list.find(',');

@@ -16,24 +16,20 @@
 
 #include <clew/json.hpp>
 
+#include "serde/openssl_free.hpp"
+
 namespace clew::server {
 namespace {
 
-template <auto free_function>
-struct Free {
-  template <class T>
-  void operator()(T* pointer) const noexcept {
-    free_function(pointer);
-  }
-};
-using Bio = std::unique_ptr<BIO, Free<BIO_free>>;
-using BigNumber = std::unique_ptr<BIGNUM, Free<BN_free>>;
-using EcdsaSignature = std::unique_ptr<ECDSA_SIG, Free<ECDSA_SIG_free>>;
-using KeyContext = std::unique_ptr<EVP_PKEY_CTX, Free<EVP_PKEY_CTX_free>>;
-using DigestContext = std::unique_ptr<EVP_MD_CTX, Free<EVP_MD_CTX_free>>;
-using Parameters = std::unique_ptr<OSSL_PARAM, Free<OSSL_PARAM_free>>;
-using ParametersBuilder = std::unique_ptr<OSSL_PARAM_BLD, Free<OSSL_PARAM_BLD_free>>;
-using PublicKey = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
+using Bio = std::unique_ptr<BIO, internal::OpensslFree<BIO_free>>;
+using BigNumber = std::unique_ptr<BIGNUM, internal::OpensslFree<BN_free>>;
+using EcdsaSignature = std::unique_ptr<ECDSA_SIG, internal::OpensslFree<ECDSA_SIG_free>>;
+using KeyContext = std::unique_ptr<EVP_PKEY_CTX, internal::OpensslFree<EVP_PKEY_CTX_free>>;
+using DigestContext = std::unique_ptr<EVP_MD_CTX, internal::OpensslFree<EVP_MD_CTX_free>>;
+using Parameters = std::unique_ptr<OSSL_PARAM, internal::OpensslFree<OSSL_PARAM_free>>;
+using ParametersBuilder =
+    std::unique_ptr<OSSL_PARAM_BLD, internal::OpensslFree<OSSL_PARAM_BLD_free>>;
+using PublicKey = std::unique_ptr<EVP_PKEY, internal::OpensslFree<EVP_PKEY_free>>;
 
 constexpr int kFewestRsaBits = 2048;
 constexpr std::size_t kCoordinateSize = 32;  // of P-256

@@ -1,17 +1,12 @@
 #include "server/passed_headers.hpp"
 
 #include <algorithm>
-#include <cctype>
 
+#include "server/http_text.hpp"
 #include "value/utf8.hpp"
 
 namespace clew::server {
 namespace {
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 bool names(const std::vector<std::string>& patterns, const std::string& header) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
@@ -25,7 +20,7 @@ bool names(const std::vector<std::string>& patterns, const std::string& header) 
 Value passed_headers(const HttpConfig& config, const Headers& headers) {
   ObjectBuilder passed;
   for (const auto& [name, value] : headers) {
-    const std::string key = lower(name);
+    const std::string key = lower_case(name);
     if (key == "x-api-key" || key.starts_with("__")) continue;
     if (internal::find_invalid_utf8(value) != std::string_view::npos) continue;
     if (names(config.configurable_headers, key) && !names(config.excluded_headers, key)) {

@@ -1,7 +1,6 @@
 #include "server/webhook.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <optional>
 
@@ -9,6 +8,7 @@
 #include <netinet/in.h>
 
 #include "server/config.hpp"
+#include "server/http_text.hpp"
 #include "server/service_error.hpp"
 
 namespace clew::server {
@@ -63,13 +63,6 @@ Reach reach_of(std::string_view host) {
   return Reach::everywhere;
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
 struct Url {
   std::string scheme;
   std::string host;
@@ -78,7 +71,7 @@ struct Url {
 std::optional<Url> parse_url(std::string_view text) {
   const std::size_t colon = text.find("://");
   if (colon == std::string_view::npos || colon == 0) return std::nullopt;
-  Url url{lower(text.substr(0, colon)), {}};
+  Url url{lower_case(text.substr(0, colon)), {}};
   std::string_view authority = text.substr(colon + 3);
   authority = authority.substr(0, authority.find_first_of("/?#\\"));
   if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
@@ -87,9 +80,9 @@ std::optional<Url> parse_url(std::string_view text) {
   if (authority.starts_with('[')) {
     const std::size_t end = authority.find(']');
     if (end == std::string_view::npos) return std::nullopt;
-    url.host = lower(authority.substr(1, end - 1));
+    url.host = lower_case(authority.substr(1, end - 1));
   } else {
-    url.host = lower(authority.substr(0, authority.find(':')));
+    url.host = lower_case(authority.substr(0, authority.find(':')));
   }
   if (url.host.empty()) return std::nullopt;
   for (const char c : text) {

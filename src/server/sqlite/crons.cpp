@@ -10,11 +10,6 @@ constexpr std::string_view kColumns =
     "t.cron_id, t.assistant_id, t.thread_id, t.enabled, t.created_at, t.updated_at, "
     "t.next_run_date, t.end_time, t.metadata, t.body";
 
-Value both(const Value& a, const Value& b) {
-  if (!a.is_object()) return b;
-  return b.is_object() ? a.merge(b) : a;
-}
-
 }  // namespace
 
 Cron SqliteCrons::read_row(Rows& rows) const {
@@ -51,7 +46,7 @@ std::optional<Cron> SqliteCrons::get(std::string_view id, const Value& owner) co
 void SqliteCrons::visit(const CronQuery& query, const std::function<bool(Cron)>& each) const {
   Walk walk{kColumns, "agent_crons", "cron_id"};
   walk.sort = query.sort;
-  walk_rows(connection_, walk, labels_, both(query.owner, query.metadata), [&](Rows& rows) {
+  walk_rows(connection_, walk, labels_, conditions(query.owner, query.metadata), [&](Rows& rows) {
     if (query.assistant_id && rows.text(1) != *query.assistant_id) return true;
     if (query.thread_id && rows.text(2) != *query.thread_id) return true;
     if (query.enabled && (rows.integer(3) != 0) != *query.enabled) return true;

@@ -41,6 +41,9 @@ struct Walk {
   Sort sort = {};
 };
 
+// What a walk may go along: entries that the metadata must have, whoever asks for them.
+Value conditions(const Value& owner, const Value& metadata);
+
 // Calls `visit` for each row in order until it returns false. Goes along a label
 // of `wanted` if there is one, and along `walk.condition` only otherwise: whoever
 // visits checks all conditions.

@@ -34,11 +34,6 @@ void read_body(const Value& body, Thread& thread) {
   }
 }
 
-Value both(const Value& a, const Value& b) {
-  if (!a.is_object()) return b;
-  return b.is_object() ? a.merge(b) : a;
-}
-
 }  // namespace
 
 Thread SqliteThreads::read_row(Rows& rows, Value metadata) const {
@@ -70,7 +65,7 @@ void SqliteThreads::visit(const ThreadQuery& query,
                           const std::function<bool(Rows&, Value)>& each) const {
   Walk walk{kColumns, "agent_threads", "thread_id"};
   walk.sort = query.sort;
-  Value wanted = both(query.owner, query.metadata);
+  Value wanted = conditions(query.owner, query.metadata);
   if (query.ids) {
     walk.condition = "t.thread_id IN (SELECT value FROM json_each(?))";
     walk.argument = to_json(Value(*query.ids));

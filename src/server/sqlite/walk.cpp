@@ -54,6 +54,11 @@ void LabelIndex::replace(std::string_view id, const Value& before, const Value& 
   }
 }
 
+Value conditions(const Value& owner, const Value& metadata) {
+  if (!owner.is_object()) return metadata;
+  return metadata.is_object() ? owner.merge(metadata) : owner;
+}
+
 void walk_rows(Connection& connection, const Walk& walk, const LabelIndex& index,
                const Value& wanted, const std::function<bool(Rows&)>& visit) {
   const std::string table = std::string(walk.table) + " t";
