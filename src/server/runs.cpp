@@ -196,8 +196,22 @@ Value RunService::create_batch(const Caller& caller, const Value& bodies) {
   if (bodies.empty()) throw ServiceError(422, "the batch is empty");
   for (const Value& body : bodies) RunRequest::of(body, parts_.options.webhooks);
   ListBuilder runs;
-  for (const Value& body : bodies) runs.push_back(create_stateless(caller, body).run);
+  for (const Value& body : bodies) {
+    StartedRun run = create_stateless(caller, body);
+    runs.push_back(run.run);
+    leave(caller, std::move(run));
+  }
   return std::move(runs).build();
+}
+
+void RunService::leave(const Caller& caller, StartedRun run) {
+  if (run.run["kwargs"]["temporary"] != Value(true)) return;
+  background_->add({.thread_id = run.thread_id,
+                    .run_id = run.run_id,
+                    .is_resumable = run.is_resumable,
+                    .owner = caller.owner,
+                    .events = std::move(run.events),
+                    .end = run.end});
 }
 
 // Looking -----------------------------------------------------------------------
@@ -256,7 +270,11 @@ Value RunService::joined(const std::string& thread_id, const std::string& run_id
 void RunService::join(const Caller& caller, const std::string& thread_text,
                       const std::string& run_text, std::function<void(Joined)> then) {
   const std::string run_id = checked_uuid(run_text, "run");
-  const std::string thread_id = find_thread(caller, thread_text, "Thread not found").thread_id;
+  const std::string thread_id = checked_uuid(thread_text, "thread");
+  if (const auto run = background_->find(caller, thread_id, run_id)) {
+    return run->end->then([then](const Value& result) { then([result] { return result; }); });
+  }
+  find_thread(caller, thread_id, "Thread not found");
   const bool is_open = log_.when_over(thread_id, run_id, [=, this](const RunOutcome& outcome) {
     then([=, this, result = outcome.result] { return joined(thread_id, run_id, result); });
   });
@@ -267,6 +285,17 @@ void RunService::join(const Caller& caller, const std::string& thread_text,
   then([=, this] { return joined(thread_id, run_id, object()); });
 }
 
+// Nothing if there is no such run.
+std::optional<bool> RunService::is_resumable_run(const Caller& caller, const std::string& thread_id,
+                                                 const std::string& run_id) {
+  if (const auto run = background_->find(caller, thread_id, run_id)) return run->is_resumable;
+  find_thread(caller, thread_id, "Run not found");
+  const auto run = parts_.repository->look(
+      [&](const Tables& tables) { return tables.runs().get(thread_id, run_id); });
+  if (!run) return {};
+  return run->kwargs["resumable"] == Value(true);
+}
+
 std::unique_ptr<EventReader> RunService::stream(const Caller& caller,
                                                 const std::string& thread_text,
                                                 const std::string& run_text,
@@ -274,15 +303,14 @@ std::unique_ptr<EventReader> RunService::stream(const Caller& caller,
                                                 const std::string& last_event_id,
                                                 bool* is_resumable) {
   const std::string run_id = checked_uuid(run_text, "run");
-  const std::string thread_id = find_thread(caller, thread_text, "Run not found").thread_id;
-  const auto run = parts_.repository->look(
-      [&](const Tables& tables) { return tables.runs().get(thread_id, run_id); });
-  if (!run) throw ServiceError(404, "Run not found");
+  const std::string thread_id = checked_uuid(thread_text, "thread");
+  const std::optional<bool> shows_ids = is_resumable_run(caller, thread_id, run_id);
+  if (!shows_ids) throw ServiceError(404, "Run not found");
   const auto start = start_after(last_event_id);
   if (!start) {
     throw ServiceError(422, "Invalid last-event-id: must be \"<milliseconds>-<number>\"");
   }
-  if (is_resumable) *is_resumable = run->kwargs["resumable"] == Value(true);
+  if (is_resumable) *is_resumable = *shows_ids;
   if (stream_modes.empty()) return log_.read_run(thread_id, run_id, *start);
   return log_.read_run(thread_id, run_id, *start, [stream_modes](const Event& event) {
     const std::string_view name = std::string_view(event.name).substr(0, event.name.find('|'));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "server/background_runs.hpp"
 #include "server/parts.hpp"
 #include "server/run_queue.hpp"
 #include "server/run_request.hpp"
@@ -48,6 +49,9 @@ class RunService {
  public:
   RunService(ServerParts& parts, EventLog& log, RunQueue& queue)
       : parts_(parts), log_(log), queue_(queue) {}
+  RunService(const RunService&) = delete;
+  RunService& operator=(const RunService&) = delete;
+  ~RunService() { background_->clear(); }
 
   // ---- Starting
 
@@ -55,6 +59,8 @@ class RunService {
   // On a thread of its own, which goes with the run unless it is to be kept.
   StartedRun create_stateless(const Caller& caller, const Value& body);
   Value create_batch(const Caller& caller, const Value& bodies);
+  // Nobody waits for the run now: it can be joined for a while, though its thread be gone.
+  void leave(const Caller& caller, StartedRun run);
 
   // ---- Looking
 
@@ -102,6 +108,8 @@ class RunService {
              std::vector<Run>& replaced);
   void replace(const Run& run, const std::vector<Run>& replaced, const std::string& executing);
   Thread find_thread(const Caller& caller, const std::string& thread_id, const char* detail);
+  std::optional<bool> is_resumable_run(const Caller& caller, const std::string& thread_id,
+                                       const std::string& run_id);
   bool cancel_one(const Run& run, const CancelRequest& request);
   ThreadFacts facts_of_thread(const std::string& thread_id);
   Value joined(const std::string& thread_id, const std::string& run_id, const Value& otherwise);
@@ -109,6 +117,7 @@ class RunService {
   ServerParts& parts_;
   EventLog& log_;
   RunQueue& queue_;
+  const std::shared_ptr<BackgroundRuns> background_ = std::make_shared<BackgroundRuns>();
 };
 
 // As the API shows a run.

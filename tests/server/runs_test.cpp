@@ -90,6 +90,25 @@ TEST(Runs, StatelessThreadsGoWithTheirRun) {
             R"({"created_by":"system","assistant_id":"7a62baa5-c934-5e7a-bf14-83aef6ffc143"})");
 }
 
+TEST(Runs, AStatelessRunCanBeJoinedAfterItsEnd) {
+  TestServer server;
+  RunService& runs = server.server->runs;
+  server.caller.owner = object({{"owner", "ada"}});
+  const Value run = runs.create_batch(server.caller, list({seq("s")}))[0];
+  const std::string thread_id(run["thread_id"].as_string());
+  const std::string run_id(run["run_id"].as_string());
+  while (status_of([&] { server.thread(thread_id); }) != 404) {
+  }
+  EXPECT_EQ(to_json(server.join(thread_id, run_id)), R"({"value":"sabc","log":["a","b","c"]})");
+  EXPECT_EQ(read_all(*runs.stream(server.caller, thread_id, run_id, {}, "-1", nullptr)).size(), 5U);
+  EXPECT_EQ(status_of([&] { server.join(run_id, run_id); }), 404);
+
+  Caller stranger = server.caller;
+  stranger.owner = object({{"owner", "bob"}});
+  EXPECT_EQ(status_of([&] { runs.join(stranger, thread_id, run_id, {}); }), 404);
+  EXPECT_EQ(status_of([&] { runs.stream(stranger, thread_id, run_id, {}, "", nullptr); }), 404);
+}
+
 TEST(Runs, StatelessThreadsCanBeKept) {
   TestServer server;
   const StartedRun started =

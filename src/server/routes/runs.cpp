@@ -42,9 +42,10 @@ CancelAction action_of(const Request& request) {
 // Starting ----------------------------------------------------------------------
 
 Response create_run(AgentServer& server, Request& request) {
-  const StartedRun run = create(server, request);
+  StartedRun run = create(server, request);
   Response response = json_response(run.run);
   response.headers.emplace_back("content-location", shown_path(request, run));
+  server.runs.leave(request.caller, std::move(run));
   return response;
 }
 

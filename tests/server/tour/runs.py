@@ -68,6 +68,7 @@ async def stateless_runs_leave_nothing_unless_kept(tour):
     async def gone():
         return not await tour.client.threads.search(ids=[run["thread_id"]])
     await tour.until(gone)
+    same(await tour.client.runs.join(run["thread_id"], run["run_id"]), DONE)
     kept = await tour.client.runs.create(None, "seq", **SEQ, on_completion="keep")
     same(await tour.client.runs.join(kept["thread_id"], kept["run_id"]), DONE)
     same((await tour.client.threads.get(kept["thread_id"]))["values"], DONE)

@@ -21,8 +21,8 @@ check("a background run is followed", async (tour) => {
 check("stateless and batch runs", async ({ client }) => {
   same(await client.runs.wait(null, "seq", SEQ), DONE);
   same((await client.runs.createBatch([{ assistantId: "seq", ...SEQ }, { assistantId: "seq", ...SEQ }])).length, 2);
-  const kept = await client.runs.create(null, "seq", { ...SEQ, onCompletion: "keep" });
-  same(await client.runs.join(kept.thread_id, kept.run_id), DONE);
+  const run = await client.runs.create(null, "seq", SEQ);
+  same(await client.runs.join(run.thread_id, run.run_id), DONE);
 });
 
 check("a failing run is an error", async ({ client }) => {
