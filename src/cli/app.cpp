@@ -14,14 +14,15 @@ namespace {
 // What the parser writes to while it reads a command line.
 struct Parsed {
   const Command* command = nullptr;
+  std::string title;  // "store ls"
   CLI::App* app = nullptr;
-  std::map<std::string, std::string> texts;
+  std::map<std::string, std::vector<std::string>> texts;
   std::map<std::string, bool> toggles;
 
   Arguments arguments() const {
     Arguments given;
-    for (const auto& [name, text] : texts) given.set(name, text);
-    for (const auto& [name, is_on] : toggles) given.set(name, is_on ? "true" : "false");
+    for (const auto& [name, values] : texts) given.set(name, values);
+    for (const auto& [name, is_on] : toggles) given.set(name, {is_on ? "true" : "false"});
     return given;
   }
 };
@@ -39,32 +40,58 @@ void add_flag(CLI::App& app, const Flag& flag, Parsed& parsed) {
   if (flag.form == Flag::Form::toggle) {
     option = app.add_flag(name, parsed.toggles[flag.name], flag.help);
   } else {
-    std::string& text = parsed.texts[flag.name] = flag.default_value;
-    option = app.add_option(name, text, flag.help)->capture_default_str();
+    std::vector<std::string>& values = parsed.texts[flag.name];
+    option = app.add_option(name, values, flag.help);
+    if (flag.form != Flag::Form::texts) option->expected(1)->take_last();
+    if (!flag.default_value.empty()) {
+      values = {flag.default_value};
+      option->default_str(flag.default_value);
+    }
     if (flag.form == Flag::Form::number) option->check(check_number);
-    if (!flag.value_name.empty()) option->type_name(flag.value_name);
+    if (!flag.choices.empty()) option->check(CLI::IsMember(flag.choices));
+    option->type_name(flag.value_name.empty() ? "TEXT" : flag.value_name);
   }
   option->envname(environment_name(flag.name));
 }
 
-std::unique_ptr<Parsed> add_command(CLI::App& program, const Command& command) {
-  auto parsed = std::make_unique<Parsed>();
-  parsed->command = &command;
-  parsed->app = program.add_subcommand(command.name, command.help);
-  for (const Positional& positional : command.positionals) {
-    parsed->app->add_option(positional.name, parsed->texts[positional.name], positional.help)
-        ->required()
-        ->type_name("");
+void add_positional(CLI::App& app, const Positional& positional, Parsed& parsed) {
+  CLI::Option* option =
+      app.add_option(positional.name, parsed.texts[positional.name], positional.help);
+  option->type_name("");
+  switch (positional.form) {
+    case Positional::Form::required: option->required()->expected(1); break;
+    case Positional::Form::optional: option->expected(0, 1); break;
+    case Positional::Form::repeated: option->expected(0, -1); break;
   }
-  for (const Flag& flag : command.flags) add_flag(*parsed->app, flag, *parsed);
-  return parsed;
+}
+
+using AllParsed = std::vector<std::unique_ptr<Parsed>>;
+
+void add_command(CLI::App& parent, const Command& command, const std::string& title,
+                 AllParsed& all) {
+  CLI::App* app = parent.add_subcommand(command.name, command.help);
+  if (!command.commands.empty()) {
+    app->require_subcommand(1);
+    for (const Command& part : command.commands) {
+      add_command(*app, part, title + " " + part.name, all);
+    }
+    return;
+  }
+  Parsed& parsed = *all.emplace_back(std::make_unique<Parsed>());
+  parsed.command = &command;
+  parsed.title = title;
+  parsed.app = app;
+  for (const Positional& positional : command.positionals) {
+    add_positional(*app, positional, parsed);
+  }
+  for (const Flag& flag : command.flags) add_flag(*app, flag, parsed);
 }
 
 int run_parsed(const Parsed& parsed, Console& console) {
   try {
     return parsed.command->run(parsed.arguments(), console);
   } catch (const std::exception& error) {
-    console.error << "clew " << parsed.command->name << ": " << error.what() << '\n';
+    console.error << "clew " << parsed.title << ": " << error.what() << '\n';
     return 1;
   }
 }
@@ -81,10 +108,10 @@ std::string environment_name(std::string_view flag) {
 
 int run_command_line(const std::vector<Command>& commands, std::vector<std::string> arguments,
                      Console& console) {
-  CLI::App program("Clew serves durable agent graphs.", "clew");
+  CLI::App program("Clew serves durable agent graphs, and looks into what they left.", "clew");
   program.require_subcommand(1);
-  std::vector<std::unique_ptr<Parsed>> all;
-  for (const Command& command : commands) all.push_back(add_command(program, command));
+  AllParsed all;
+  for (const Command& command : commands) add_command(program, command, command.name, all);
   try {
     std::reverse(arguments.begin(), arguments.end());  // the order in which CLI11 takes them
     program.parse(std::move(arguments));

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <iosfwd>
 #include <map>
 #include <string>
 #include <string_view>
@@ -13,51 +12,70 @@
 
 #include <clew/server.hpp>
 
+#include "cli/console.hpp"
+
 namespace clew::cli {
 
 // --name VALUE, or CLEW_NAME in the environment.
 struct Flag {
-  enum class Form { text, number, toggle };
+  enum class Form {
+    text,
+    number,
+    toggle,
+    texts,  // any number of values, at least one
+  };
 
   std::string name;  // "data-folder"; the variable is CLEW_DATA_FOLDER
   std::string help;
   Form form = Form::text;
   std::string default_value = {};
-  std::string value_name = {};  // "FOLDER"
+  std::string value_name = {};            // "FOLDER"
+  std::vector<std::string> choices = {};  // what alone it can be; empty: anything
 };
 
 struct Positional {
+  enum class Form {
+    required,
+    optional,
+    repeated,  // any number, also none
+  };
+
   std::string name;
   std::string help;
+  Form form = Form::required;
 };
 
 // What was given, or the defaults.
 class Arguments {
  public:
-  void set(const std::string& name, std::string value) { values_[name] = std::move(value); }
+  void set(const std::string& name, std::vector<std::string> values) {
+    values_[name] = std::move(values);
+  }
 
   // Of a flag or positional that the command has; an empty text if nothing was given.
-  const std::string& text(const std::string& name) const { return values_.at(name); }
+  std::string text(const std::string& name) const {
+    const std::vector<std::string>& values = texts(name);
+    return values.empty() ? "" : values.front();
+  }
+  const std::vector<std::string>& texts(const std::string& name) const { return values_.at(name); }
+  bool has(const std::string& name) const { return !text(name).empty(); }
   std::int64_t number(const std::string& name) const { return std::stoll(text(name)); }
   bool is_on(const std::string& name) const { return text(name) == "true"; }
 
  private:
-  std::map<std::string, std::string> values_;
-};
-
-// Where a command prints.
-struct Console {
-  std::ostream& out;
-  std::ostream& error;
+  std::map<std::string, std::vector<std::string>> values_;
 };
 
 struct Command {
   std::string name;
-  std::string help;
+  std::string help;  // a sentence without a full stop
   std::vector<Positional> positionals = {};
   std::vector<Flag> flags = {};
   // Returns the exit status. An Error that it throws is printed.
   std::function<int(const Arguments& arguments, Console& console)> run = {};
+
+  // Instead of all that: what it consists of, as `store` of `store ls` and others.
+  std::vector<Command> commands = {};
 };
 
 // clew::serve(), or what takes its place in a test.

@@ -80,6 +80,10 @@ Value JsonPlusSerializer::loads_typed(std::string_view tag, std::string_view byt
   if (tag == "bytearray") return make_extension(ExtensionCode::bytearray, Value::bytes(bytes));
   if (tag == "json") return load_json(bytes, options_);
   if (tag == "pickle") return make_extension(ExtensionCode::pickle, Value::bytes(bytes));
+  if (tag.find('+') != tag.npos) {
+    throw SerdeError("the value is encrypted (its tag is '" + std::string(tag) +
+                     "'): open it with an EncryptedSerializer and the key, LANGGRAPH_AES_KEY");
+  }
   throw SerdeError("unknown tag '" + std::string(tag) +
                    "'; known are msgpack, null, bytes, bytearray, json and pickle");
 }

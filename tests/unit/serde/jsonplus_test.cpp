@@ -90,6 +90,9 @@ TEST(JsonPlus, AnUnknownTagIsRefused) {
   const JsonPlusSerializer serializer;
   EXPECT_EQ(refusal(serializer, "yaml", "a: 1"),
             "unknown tag 'yaml'; known are msgpack, null, bytes, bytearray, json and pickle");
+  EXPECT_EQ(refusal(serializer, "msgpack+aes", "?"),
+            "the value is encrypted (its tag is 'msgpack+aes'): open it with an "
+            "EncryptedSerializer and the key, LANGGRAPH_AES_KEY");
   EXPECT_NE(refusal(serializer, "", ""), "no error");
   EXPECT_NE(refusal(serializer, "msgpack+aes", "\xC0"), "no error");
   EXPECT_NE(refusal(serializer, "Msgpack", "\xC0"), "no error");

@@ -1,0 +1,224 @@
+#include "cli/database.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+
+#include <clew/encrypted.hpp>
+#include <clew/errors.hpp>
+#include <clew/json.hpp>
+
+#include "checkpoint/sqlite/connection.hpp"
+#include "cli/near.hpp"
+
+namespace clew::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDefaultPath = ".clew/clew.db";
+
+// The path that a name stands for.
+std::string path_of(const std::string& name) {
+  if (name.empty()) {
+    if (fs::exists(kDefaultPath)) return kDefaultPath;
+    throw Error(
+        "no database is named: say --db sqlite:PATH, or set CLEW_DB (without either it is the one "
+        "of `clew dev`, .clew/clew.db, which is not here)");
+  }
+  const std::size_t colon = name.find(':');
+  const std::string scheme = name.substr(0, colon == std::string::npos ? 0 : colon);
+  if (scheme == "sqlite") {
+    std::string path = name.substr(colon + 1);
+    if (path.starts_with("///")) path.erase(0, 2);  // sqlite:///absolute/path
+    return path;
+  }
+  if (scheme.size() > 1 && !fs::exists(name)) {
+    throw Error("'" + name + "' names a database of the kind '" + scheme +
+                "', which this clew does not open; it opens sqlite:PATH");
+  }
+  return name;
+}
+
+void check_is_sqlite(const std::string& path) {
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  if (fs::is_directory(path)) {
+    const fs::path inside = fs::path(path) / "clew.db";
+    throw Error("'" + path + "' is a folder" +
+                (fs::exists(inside) ? "; its database is '" + inside.string() + "'" : ""));
+  }
+  if (!fs::exists(path)) throw Error("there is no file '" + path + "'");
+  std::ifstream file(path, std::ios::binary);
+  std::string start(kMagic.size(), '\0');
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  if (!file.is_open()) throw Error("the file '" + path + "' cannot be read");
+  if (!file || start != kMagic) throw Error("'" + path + "' is not a SQLite database");
+}
+
+std::shared_ptr<const Cipher> cipher_of_environment() {
+  const char* key = std::getenv("LANGGRAPH_AES_KEY");
+  if (key == nullptr || *key == '\0') return nullptr;
+  return AesEaxCipher::from_environment();
+}
+
+// A file may hold plain threads beside encrypted ones; a look at them is not a run
+// that trusts them.
+std::shared_ptr<const Serializer> serializer_of(const std::shared_ptr<const Cipher>& cipher) {
+  EncryptedOptions options;
+  options.allow_plaintext = true;
+  return std::make_shared<EncryptedSerializer>(cipher, options);
+}
+
+// The only one of `ids` that is `text`, or that begins or ends so.
+std::optional<std::string> only_match(const std::string& text,
+                                      const std::vector<std::string>& ids) {
+  std::optional<std::string> match;
+  for (const std::string& id : ids) {
+    if (id == text) return id;
+    if (text.empty() || !(id.starts_with(text) || id.ends_with(text))) continue;
+    if (match) return std::nullopt;
+    match = id;
+  }
+  return match;
+}
+
+}  // namespace
+
+Database::Database(std::string path) : path_(std::move(path)), cipher_(cipher_of_environment()) {
+  if (!fs::exists(path_)) return;
+  check_is_sqlite(path_);
+  sqlite::Connection connection(path_, std::chrono::seconds(30));
+  const auto has_table = [&](std::string_view name) {
+    return connection.value("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", name)
+        .has_value();
+  };
+  has_threads_ = has_table("checkpoints");
+  has_store_ = has_table("store");
+}
+
+Database Database::open(const std::string& name) {
+  const std::string path = path_of(name);
+  check_is_sqlite(path);
+  return Database(path);
+}
+
+Database Database::open_or_make(const std::string& name, SqliteLayout layout) {
+  Database database(path_of(name));
+  database.layout_ = layout;
+  database.has_threads_ = true;
+  return database;
+}
+
+SqliteSaver& Database::saver() {
+  if (!has_threads_) throw Error("there are no threads in '" + path_ + "'");
+  if (!saver_) {
+    SqliteOptions options;
+    options.layout = layout_;
+    if (cipher_) options.serializer = serializer_of(cipher_);
+    saver_ = SqliteSaver::open(path_, std::move(options));
+  }
+  return *saver_;
+}
+
+SqliteStore& Database::store() {
+  if (!has_store_) throw Error("there is no memory store in '" + path_ + "'");
+  if (!store_) {
+    SqliteStoreOptions options;
+    options.cipher = cipher_;
+    store_ = SqliteStore::open(path_, std::move(options));
+  }
+  return *store_;
+}
+
+std::vector<std::string> Database::thread_ids() {
+  std::vector<std::string> ids;
+  for (const ThreadInfo& thread : saver().list_threads({})) ids.push_back(thread.thread_id);
+  return ids;
+}
+
+std::string Database::thread(const std::string& text) {
+  if (saver().thread_size(text).checkpoints > 0) return text;
+  const std::vector<std::string> ids = thread_ids();
+  if (const auto match = only_match(text, ids)) return *match;
+  throw Error("there is no thread '" + text + "'" + did_you_mean(text, ids));
+}
+
+CheckpointKey Database::checkpoint(const std::string& text, const std::string& thread_id) {
+  if (text.empty()) return {thread_id};
+  std::vector<CheckpointKey> keys;
+  std::vector<std::string> ids;
+  const Value rows = saver().query(
+      "SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints"
+      " WHERE (?1 = '' OR thread_id = ?1) AND checkpoint_id LIKE '%' || ?2"
+      " ORDER BY checkpoint_id LIMIT 10",
+      list({thread_id, text}));
+  for (const Value& row : rows) {
+    keys.push_back({std::string(row["thread_id"].as_string()),
+                    std::string(row["checkpoint_ns"].as_string()),
+                    std::string(row["checkpoint_id"].as_string())});
+  }
+  if (keys.size() == 1) return keys.front();
+  if (keys.size() > 1) {
+    std::string where;
+    for (const CheckpointKey& key : keys) {
+      where += "\n  " + key.checkpoint_id + " of thread '" + key.thread_id + "'";
+    }
+    throw Error("several checkpoints are named '" + text +
+                "'; say more of the id, or name the thread with --thread:" + where);
+  }
+  if (thread_id.empty() && saver().thread_size(text).checkpoints > 0) return {text};
+  const Value known = saver().query(
+      "SELECT checkpoint_id FROM checkpoints WHERE ?1 = '' OR thread_id = ?1"
+      " ORDER BY checkpoint_id DESC LIMIT 10000",
+      list({thread_id}));
+  for (const Value& row : known) ids.emplace_back(row["checkpoint_id"].as_string());
+  const std::string place = thread_id.empty() ? "" : " in thread '" + thread_id + "'";
+  throw Error("there is no checkpoint '" + text + "'" + place + did_you_mean(text, ids));
+}
+
+Flag database_flag() {
+  return {"db", "The database: sqlite:PATH, or just the path; .clew/clew.db if it is not named",
+          Flag::Form::text, "", "DATABASE"};
+}
+
+std::vector<Flag> output_flags() {
+  return {{"json", "Print JSON", Flag::Form::toggle},
+          {"color",
+           "When to use colour; auto is on a terminal, unless NO_COLOR is set",
+           Flag::Form::text,
+           "auto",
+           "WHEN",
+           {"auto", "always", "never"}}};
+}
+
+void apply_color(const Arguments& arguments, Console& console) {
+  const std::string when = arguments.text("color");
+  if (when != "auto") console.has_colour = when == "always";
+}
+
+Command database_command(Command command, DatabaseRun run) {
+  command.flags.push_back(database_flag());
+  for (Flag& flag : output_flags()) command.flags.push_back(std::move(flag));
+  bool has_positional = false;
+  for (const Positional& positional : command.positionals) {
+    has_positional = has_positional || positional.name == "database";
+  }
+  command.run = [run = std::move(run), has_positional](const Arguments& arguments,
+                                                       Console& console) {
+    apply_color(arguments, console);
+    const bool is_positional = has_positional && arguments.has("database");
+    Database database = Database::open(arguments.text(is_positional ? "database" : "db"));
+    return run(database, arguments, console);
+  };
+  return command;
+}
+
+std::string short_id(const std::string& checkpoint_id) {
+  const std::size_t dash = checkpoint_id.rfind('-');
+  return dash == std::string::npos ? checkpoint_id : checkpoint_id.substr(dash + 1);
+}
+
+void print_json(Console& console, const Value& value) { console.out << to_json(value) << '\n'; }
+
+}  // namespace clew::cli
