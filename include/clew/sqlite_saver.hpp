@@ -85,6 +85,8 @@ class SqliteSaver final : public Checkpointer {
   void delete_thread(std::string_view thread_id) override;
   void copy_thread(std::string_view source, std::string_view target) override;
   void prune(std::string_view thread_id, const PruneOptions& options) override;
+  // What prune() would leave of the thread.
+  ThreadSize size_after_prune(std::string_view thread_id, const PruneOptions& options);
   void delete_for_runs(std::span<const std::string> run_ids) override;
   std::vector<ThreadInfo> list_threads(const ThreadQuery& query) override;
   ThreadSize thread_size(std::string_view thread_id) override;

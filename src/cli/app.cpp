@@ -70,6 +70,7 @@ using AllParsed = std::vector<std::unique_ptr<Parsed>>;
 void add_command(CLI::App& parent, const Command& command, const std::string& title,
                  AllParsed& all) {
   CLI::App* app = parent.add_subcommand(command.name, command.help);
+  if (command.is_hidden) app->group("");
   if (!command.commands.empty()) {
     app->require_subcommand(1);
     for (const Command& part : command.commands) {

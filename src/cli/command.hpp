@@ -76,6 +76,9 @@ struct Command {
 
   // Instead of all that: what it consists of, as `store` of `store ls` and others.
   std::vector<Command> commands = {};
+
+  // For programs, not for people: the help does not show it.
+  bool is_hidden = false;
 };
 
 // clew::serve(), or what takes its place in a test.

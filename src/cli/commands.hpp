@@ -9,6 +9,8 @@ Command dev_command(ServeFunction serve);
 Command serve_command(ServeFunction serve);
 Command new_command();
 Command threads_command();
+Command delete_command();
+Command prune_command();
 Command version_command();
 
 }  // namespace clew::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <istream>
 #include <ostream>
 #include <stop_token>
 #include <string>
@@ -22,6 +23,9 @@ struct Console {
 
   // Whether somebody watches `error`.
   bool shows_progress = false;
+
+  // Where somebody answers questions. Null: nobody is there.
+  std::istream* in = nullptr;
 
   // Asked for when the user interrupts the program. Long work then ends at a point
   // where nothing is lost.

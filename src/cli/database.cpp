@@ -95,6 +95,7 @@ Database::Database(std::string path) : path_(std::move(path)), cipher_(cipher_of
   };
   has_threads_ = has_table("checkpoints");
   has_store_ = has_table("store");
+  has_server_ = has_table("agent_threads");
 }
 
 Database Database::open(const std::string& name) {
@@ -142,6 +143,11 @@ std::string Database::thread(const std::string& text) {
   const std::vector<std::string> ids = thread_ids();
   if (const auto match = only_match(text, ids)) return *match;
   throw Error("there is no thread '" + text + "'" + did_you_mean(text, ids));
+}
+
+std::string Database::exact_thread(const std::string& text) {
+  if (saver().thread_size(text).checkpoints > 0) return text;
+  throw Error("there is no thread '" + text + "'" + did_you_mean(text, thread_ids()));
 }
 
 CheckpointKey Database::checkpoint(const std::string& text, const std::string& thread_id) {

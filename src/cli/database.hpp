@@ -30,10 +30,17 @@ class Database {
   SqliteStore& store();
   bool has_threads() const { return has_threads_; }
   bool has_store() const { return has_store_; }
+  // Whether an Agent Server keeps its records in the file too.
+  bool has_server() const { return has_server_; }
+  // Null without LANGGRAPH_AES_KEY.
+  const std::shared_ptr<const Cipher>& cipher() const { return cipher_; }
 
   // The id that `text` is, or that alone begins or ends so. Throws Error otherwise, with
   // the ids that are near.
   std::string thread(const std::string& text);
+
+  // The same, for what cannot be undone: the whole id.
+  std::string exact_thread(const std::string& text);
 
   // The checkpoint that `text` names: its id or the end of it that no other has, or a
   // thread, for its newest one. In `thread_id`, or in whichever thread has it. An empty
@@ -48,6 +55,7 @@ class Database {
   std::string path_;
   bool has_threads_ = false;
   bool has_store_ = false;
+  bool has_server_ = false;
   SqliteLayout layout_ = SqliteLayout::automatic;
   std::shared_ptr<const Cipher> cipher_;
   std::shared_ptr<SqliteSaver> saver_;

@@ -36,7 +36,8 @@ int main(int argc, char** argv) {
                        .error = std::cerr,
                        .width = columns(),
                        .has_colour = is_colourful(),
-                       .shows_progress = isatty(STDERR_FILENO) != 0};
+                       .shows_progress = isatty(STDERR_FILENO) != 0,
+                       .in = isatty(STDIN_FILENO) != 0 ? &std::cin : nullptr};
   const auto commands = cli::all_commands([](const ServerOptions& options) { serve({}, options); });
   return cli::run_command_line(commands, {argv + 1, argv + argc}, console);
 }

@@ -9,7 +9,10 @@ Commands run one after the other in a folder of their own, which has
   python.db   written by LangGraph (tests/data/databases/sqlite_checkpoints.db)
   clew.db     written by Clew (tests/data/databases/clew.db)
   memory.db   a memory store written by LangGraph (tests/data/databases/sqlite_store_plain.db)
-and with AES_KEY, the key of the encrypted threads of python.db.
+and with the variables
+  AES_KEY     the key of the encrypted threads of python.db
+  TESTS       the folder of this program
+  GRAPHS      the folder of the graphs of examples/server_graphs, if they are built
 
 --update writes what is printed now into the file. Read the difference before you commit it.
 """
@@ -81,7 +84,8 @@ def clean_environment(bin_folder):
     key = json.loads((DATABASES / "sqlite_checkpoints.expected.json").read_text())["aes_key"]
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("CLEW_", "LANGGRAPH_"))}
     return kept | {"PATH": f"{Path(bin_folder).resolve()}:{os.environ['PATH']}", "COLUMNS": "100", "TZ": "UTC", "LC_ALL": "C.UTF-8",
-                   "AES_KEY": key}
+                   "AES_KEY": key, "TESTS": str(Path(__file__).resolve().parent),
+                   "GRAPHS": str(Path(bin_folder).resolve().parent / "lib")}
 
 
 if __name__ == "__main__":

@@ -48,6 +48,11 @@ struct SqliteSaver::Parts {
     database.write([this](Connection& connection) { tables->create(connection); });
   }
 
+  void prune(Connection& connection, std::string_view thread_id, const PruneOptions& options) {
+    if (options.keep == 0) return tables->delete_thread(connection, thread_id);
+    tables->prune(connection, std::string(thread_id), options);
+  }
+
   Database database;
   SqliteLayout layout;
   std::unique_ptr<Layout> tables;
@@ -126,10 +131,23 @@ void SqliteSaver::copy_thread(std::string_view source, std::string_view target) 
 }
 
 void SqliteSaver::prune(std::string_view thread_id, const PruneOptions& options) {
-  parts_->database.write([&](Connection& connection) {
-    if (options.keep == 0) return parts_->tables->delete_thread(connection, thread_id);
-    parts_->tables->prune(connection, std::string(thread_id), options);
-  });
+  parts_->database.write(
+      [&](Connection& connection) { parts_->prune(connection, thread_id, options); });
+}
+
+// Prunes, and changes its mind: what stays depends on all the rules of pruning.
+ThreadSize SqliteSaver::size_after_prune(std::string_view thread_id, const PruneOptions& options) {
+  struct Undo {};
+  ThreadSize size;
+  try {
+    parts_->database.write([&](Connection& connection) {
+      parts_->prune(connection, thread_id, options);
+      size = parts_->tables->thread_size(connection, thread_id);
+      throw Undo();
+    });
+  } catch (const Undo&) {
+  }
+  return size;
 }
 
 void SqliteSaver::delete_for_runs(std::span<const std::string> run_ids) {
