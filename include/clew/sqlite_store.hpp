@@ -81,6 +81,11 @@ class SqliteStore final : public Store {
   // The items that a semantic search cannot rank.
   std::size_t missing_vectors();
 
+  // Takes over the items of another file of a SqliteStore, with their times, lifetimes
+  // and vectors. An item that is here already stays what it is. Encrypted items stay
+  // encrypted, so the key must be the same. Returns how many were added.
+  std::size_t copy_items(const std::string& path);
+
   // Gives the space of what was deleted back to the file system.
   void vacuum();
 

@@ -55,6 +55,7 @@ class Sweeper {
 
 struct CopyProgress {
   std::size_t threads = 0;  // copied so far
+  std::size_t skipped = 0;  // that were there already
   std::size_t checkpoints = 0;
   std::size_t writes = 0;
 };
@@ -62,6 +63,14 @@ struct CopyProgress {
 struct CopyOptions {
   // Which threads. Empty: all.
   std::vector<std::string> thread_ids = {};
+
+  // What a single thread is called in `to`. Empty: as in `from`.
+  std::string as = {};
+
+  // Threads that `to` has already stay there as they are, except for the beginning of
+  // a copy that was cut short, which is made anew. Without it such threads are refused,
+  // before anything is copied.
+  bool skips_existing = false;
 
   // Called after every thread.
   std::function<void(const CopyProgress&)> progress = {};
@@ -75,5 +84,10 @@ struct CopyOptions {
 // `from` does not have it, StorageError if a copy differs; such a copy is removed
 // from `to` again.
 CopyProgress copy_threads(Checkpointer& from, Checkpointer& to, const CopyOptions& options = {});
+
+// Gives `to` one thread, whose checkpoints these are, in any order, as copy_threads() does.
+// False if it is there already and `skips_existing`.
+bool restore_thread(Checkpointer& to, const std::string& thread_id,
+                    std::vector<CheckpointTuple> checkpoints, bool skips_existing);
 
 }  // namespace clew

@@ -11,41 +11,70 @@ namespace {
 // Checkpoints that go in one call.
 constexpr std::size_t kBatch = 100;
 
+void refuse(const std::string& thread_id) {
+  throw ValueError("cannot copy thread '" + thread_id +
+                   "': the target has a thread of this id; delete it there first");
+}
+
+bool is_stored(Checkpointer& saver, const std::string& thread_id) {
+  return !saver.list(thread_id, std::nullopt, {.limit = 1}).empty();
+}
+
 // Copies one thread, each namespace from its oldest checkpoint on, so that the
 // target can store the later ones as what they changed.
 class ThreadCopy {
  public:
-  ThreadCopy(Checkpointer& from, Checkpointer& to, std::string thread_id)
-      : from_(from), to_(to), thread_id_(std::move(thread_id)) {}
-
-  void run(CopyProgress& progress) {
-    if (!to_.list(thread_id_, std::nullopt, {.limit = 1}).empty()) {
-      throw ValueError("cannot copy thread '" + thread_id_ +
-                       "': the target has a thread of this id; delete it there first");
+  ThreadCopy(Checkpointer& to, std::string thread_id, std::vector<CheckpointTuple> originals)
+      : to_(to), thread_id_(std::move(thread_id)), originals_(std::move(originals)) {
+    for (CheckpointTuple& original : originals_) {
+      original.key.thread_id = thread_id_;
+      for (auto [channel, value] : original.checkpoint.channel_values.items()) {
+        values_.emplace(version_key(original, channel), value);
+      }
     }
-    const std::vector<CheckpointTuple> originals = oldest_first();
-    if (originals.empty()) {
-      throw ValueError("cannot copy thread '" + thread_id_ + "', which does not exist");
+    std::ranges::stable_sort(originals_, {},
+                             [](const CheckpointTuple& tuple) { return tuple.checkpoint.id; });
+  }
+
+  // False if the thread is there already.
+  bool run(bool skips_existing, CopyProgress& progress) {
+    if (is_stored(to_, thread_id_)) {
+      if (!skips_existing) refuse(thread_id_);
+      if (!is_cut_short(to_.list(thread_id_, std::nullopt, {}))) return false;
+      to_.delete_thread(thread_id_);
     }
     try {
-      for (const CheckpointTuple& original : originals) copy(original);
+      for (const CheckpointTuple& original : originals_) copy(original);
       flush();
-      for (const CheckpointTuple& original : originals) verify(original);
-      ++progress.threads;
-      progress.checkpoints += originals.size();
-      progress.writes += writes_;
+      for (const CheckpointTuple& original : originals_) verify(original);
     } catch (...) {
       to_.delete_thread(thread_id_);
       throw;
     }
+    ++progress.threads;
+    progress.checkpoints += originals_.size();
+    progress.writes += writes_;
+    return true;
   }
 
  private:
-  std::vector<CheckpointTuple> oldest_first() {
-    std::vector<CheckpointTuple> tuples = from_.list(thread_id_, std::nullopt, {});
-    std::ranges::stable_sort(tuples, {},
-                             [](const CheckpointTuple& tuple) { return tuple.checkpoint.id; });
-    return tuples;
+  // Whether something is missing from `stored`, and nothing else is different.
+  bool is_cut_short(const std::vector<CheckpointTuple>& stored) const {
+    std::map<std::pair<std::string, std::string>, const CheckpointTuple*> originals;
+    for (const CheckpointTuple& tuple : originals_) {
+      originals[{tuple.key.checkpoint_ns, tuple.checkpoint.id}] = &tuple;
+    }
+    bool is_short = stored.size() < originals_.size();
+    for (const CheckpointTuple& copy : stored) {
+      const auto original = originals.find({copy.key.checkpoint_ns, copy.checkpoint.id});
+      if (original == originals.end() || !difference_of(*original->second, copy).empty()) {
+        return false;
+      }
+      const std::size_t all = original->second->pending_writes.size();
+      if (copy.pending_writes.size() > all) return false;
+      is_short = is_short || copy.pending_writes.size() < all;
+    }
+    return is_short;
   }
 
   void copy(const CheckpointTuple& tuple) {
@@ -92,35 +121,57 @@ class ThreadCopy {
     writes_puts_.clear();
   }
 
-  void verify(const CheckpointTuple& original) const {
-    const auto copied = to_.get_tuple(original.key);
-    const auto expect = [&](bool is_equal, const std::string& what) {
-      if (is_equal) return;
-      throw StorageError("the copy of thread '" + thread_id_ + "' differs from the original in " +
-                         what + " of checkpoint " + original.checkpoint.id +
-                         "; it was removed again");
-    };
-    expect(copied.has_value(), "the presence");
-    expect(original.parent_id == copied->parent_id, "the parent");
-    expect(original.metadata == copied->metadata, "the metadata");
+  // What is not the same in two checkpoints, apart from their writes. Empty: nothing.
+  std::string difference_of(const CheckpointTuple& original, const CheckpointTuple& copy) const {
+    if (original.parent_id != copy.parent_id) return "the parent";
+    if (original.metadata != copy.metadata) return "the metadata";
     const Checkpoint& a = original.checkpoint;
-    const Checkpoint& b = copied->checkpoint;
-    expect(a.v == b.v && a.ts == b.ts && a.channel_versions == b.channel_versions &&
-               a.versions_seen == b.versions_seen && a.updated_channels == b.updated_channels,
-           "the versions");
-    expect(a.channel_values == b.channel_values, "the values");
-    expect(
-        std::ranges::equal(original.pending_writes, copied->pending_writes, {}, rendered, rendered),
-        "the writes");
+    const Checkpoint& b = copy.checkpoint;
+    const bool are_versions_equal =
+        a.v == b.v && a.ts == b.ts && a.channel_versions == b.channel_versions &&
+        a.versions_seen == b.versions_seen && a.updated_channels == b.updated_channels;
+    if (!are_versions_equal) return "the versions";
+    return a.channel_values == without_repeated(original, copy) ? "" : "the values";
+  }
+
+  // LangGraph's files have the value that a delta channel is rebuilt from in the first
+  // checkpoint of its version only; a target that keeps values by their versions returns
+  // it for all of them. The channel holds the same either way.
+  Value without_repeated(const CheckpointTuple& original, const CheckpointTuple& copy) const {
+    Value values = copy.checkpoint.channel_values;
+    for (auto [channel, value] : copy.checkpoint.channel_values.items()) {
+      if (original.checkpoint.channel_values.contains(channel)) continue;
+      const auto first = values_.find(version_key(original, channel));
+      if (first != values_.end() && first->second == value) values = values.erase(channel);
+    }
+    return values;
+  }
+
+  static Value version_key(const CheckpointTuple& tuple, std::string_view channel) {
+    return list({tuple.key.checkpoint_ns, channel, tuple.checkpoint.channel_versions[channel]});
+  }
+
+  void verify(const CheckpointTuple& original) const {
+    const auto copy = to_.get_tuple(original.key);
+    std::string difference = copy ? difference_of(original, *copy) : "the presence";
+    if (difference.empty() && !std::ranges::equal(original.pending_writes, copy->pending_writes, {},
+                                                  rendered, rendered)) {
+      difference = "the writes";
+    }
+    if (difference.empty()) return;
+    throw StorageError("the copy of thread '" + thread_id_ + "' differs from the original in " +
+                       difference + " of checkpoint " + original.checkpoint.id +
+                       "; it was removed again");
   }
 
   static Value rendered(const PendingWrite& write) {
     return list({write.task_id, write.task_path, write.channel, write.value});
   }
 
-  Checkpointer& from_;
   Checkpointer& to_;
   const std::string thread_id_;
+  std::vector<CheckpointTuple> originals_;
+  std::map<Value, Value> values_;  // by namespace, channel and version
   std::vector<CheckpointPut> puts_;
   std::vector<WritesPut> writes_puts_;
   std::size_t writes_ = 0;
@@ -135,13 +186,31 @@ CopyProgress copy_threads(Checkpointer& from, Checkpointer& to, const CopyOption
   if (ids.empty()) {
     for (const ThreadInfo& thread : from.list_threads({})) ids.push_back(thread.thread_id);
   }
+  if (!options.as.empty() && ids.size() != 1) {
+    throw ValueError("only a single thread can be copied under another id");
+  }
+  const auto name_of = [&](const std::string& id) { return options.as.empty() ? id : options.as; };
+  for (const std::string& id : ids) {
+    if (!options.skips_existing && is_stored(to, name_of(id))) refuse(name_of(id));
+  }
   CopyProgress progress;
   for (const std::string& id : ids) {
     if (options.stop.stop_requested()) break;
-    ThreadCopy(from, to, id).run(progress);
+    std::vector<CheckpointTuple> originals = from.list(id, std::nullopt, {});
+    if (originals.empty()) {
+      throw ValueError("cannot copy thread '" + id + "', which does not exist");
+    }
+    ThreadCopy copy(to, name_of(id), std::move(originals));
+    if (!copy.run(options.skips_existing, progress)) ++progress.skipped;
     if (options.progress) options.progress(progress);
   }
   return progress;
+}
+
+bool restore_thread(Checkpointer& to, const std::string& thread_id,
+                    std::vector<CheckpointTuple> checkpoints, bool skips_existing) {
+  CopyProgress progress;
+  return ThreadCopy(to, thread_id, std::move(checkpoints)).run(skips_existing, progress);
 }
 
 }  // namespace clew

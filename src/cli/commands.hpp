@@ -9,6 +9,7 @@ Command dev_command(ServeFunction serve);
 Command serve_command(ServeFunction serve);
 Command new_command();
 Command threads_command();
+Command copy_command();
 Command delete_command();
 Command prune_command();
 Command version_command();

@@ -1,5 +1,6 @@
 #include "cli/database.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -130,6 +131,21 @@ SqliteStore& Database::store() {
     store_ = SqliteStore::open(path_, std::move(options));
   }
   return *store_;
+}
+
+SqliteStore& Database::store_or_make() {
+  has_store_ = true;
+  return store();
+}
+
+std::vector<std::string> Database::threads(const std::vector<std::string>& texts) {
+  if (texts.empty()) return thread_ids();
+  std::vector<std::string> ids;
+  for (const std::string& text : texts) {
+    std::string id = thread(text);
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(std::move(id));
+  }
+  return ids;
 }
 
 std::vector<std::string> Database::thread_ids() {

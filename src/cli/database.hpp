@@ -25,9 +25,14 @@ class Database {
 
   const std::string& path() const { return path_; }
 
+  // Those that `texts` name; all if there are none. Of what comes twice, once.
+  std::vector<std::string> threads(const std::vector<std::string>& texts);
+
   // Throws Error if there are no threads in the file, or no memories.
   SqliteSaver& saver();
   SqliteStore& store();
+  // The same, but made if it is not there.
+  SqliteStore& store_or_make();
   bool has_threads() const { return has_threads_; }
   bool has_store() const { return has_store_; }
   // Whether an Agent Server keeps its records in the file too.

@@ -98,6 +98,47 @@ TEST_P(CheckpointerSuite, ThreadsMoveToAnotherCheckpointerAndBack) {
   EXPECT_EQ(history(*saver_, "t"), before);
 }
 
+TEST_P(CheckpointerSuite, ACopyThatWasCutShortIsCompleted) {
+  InMemorySaver original;
+  put_chain(original, "t", 3);
+  put_writes(original, "t", 3, {{"a", 1}, {"b", 2}}, "t1");
+  put_chain(original, "u", 2);
+  put_chain(*saver_, "t", 2);  // as far as it came
+  put_chain(*saver_, "u", 3);  // has been continued there
+
+  CopyOptions options{.skips_existing = true};
+  EXPECT_EQ(copy_threads(original, *saver_, options).skipped, 1U);
+  EXPECT_EQ(history(*saver_, "t"), history(original, "t"));
+  EXPECT_EQ(history(*saver_, "u"), "3 <2 {\"n\":3}\n2 <1 {\"n\":2}\n1 {\"n\":1}\n");
+  EXPECT_EQ(copy_threads(original, *saver_, options).skipped, 2U);
+
+  options = {.thread_ids = {"t"}, .as = "another"};
+  EXPECT_EQ(copy_threads(original, *saver_, options).checkpoints, 3U);
+  EXPECT_EQ(history(*saver_, "another"), history(original, "t"));
+}
+
+TEST_P(CheckpointerSuite, NothingIsCopiedIfOneThreadIsThere) {
+  InMemorySaver original;
+  put_chain(original, "a", 1);
+  put_chain(original, "b", 1);
+  put_chain(*saver_, "b", 1);
+  EXPECT_THROW(copy_threads(original, *saver_), ValueError);
+  EXPECT_EQ(ids(saver_->list_threads({})), std::vector<std::string>{"b"});
+}
+
+// Of LangGraph's files only the first checkpoint of a version has the snapshot.
+TEST_P(CheckpointerSuite, DeltaSnapshotsAreCopied) {
+  InMemorySaver original;
+  put(original, delta_put(1, 0, snapshot({1, 2}), 0));
+  std::vector<CheckpointTuple> tuples = original.list("t", std::nullopt, {});
+  tuples.push_back(tuples.front());
+  tuples.back().key.checkpoint_id = tuples.back().checkpoint.id = test_id(2);
+  tuples.back().parent_id = test_id(1);
+  tuples.back().checkpoint.channel_values = object();
+  EXPECT_TRUE(restore_thread(*saver_, "t", tuples, false));
+  EXPECT_EQ(delta_history(*saver_, 2), "seed=[1,2] writes=");
+}
+
 TEST_P(CheckpointerSuite, AnythingCanBeAThreadIdOrAValue) {
   const std::string odd("n\0ul \xF0\x9F\xA7\xB5 '%_\"", 14);
   std::string large(10 << 20, 'x');

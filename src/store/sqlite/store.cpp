@@ -6,6 +6,7 @@
 
 #include "store/operations.hpp"
 #include "store/ranking.hpp"
+#include "store/sqlite/copy_items.hpp"
 #include "store/sqlite/items.hpp"
 #include "store/sqlite/mirror.hpp"
 #include "store/sqlite/reindex.hpp"
@@ -327,6 +328,10 @@ std::size_t SqliteStore::sweep_ttl() {
     removed = sqlite::sweep_items(connection, store::now(), parts_->with_vectors);
   });
   return removed;
+}
+
+std::size_t SqliteStore::copy_items(const std::string& path) {
+  return sqlite::copy_items(parts_->database, path);
 }
 
 void SqliteStore::vacuum() {
