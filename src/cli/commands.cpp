@@ -3,8 +3,11 @@
 namespace clew::cli {
 
 std::vector<Command> all_commands(const ServeFunction& serve) {
-  return {dev_command(serve), serve_command(serve), new_command(),   threads_command(),
-          copy_command(),     delete_command(),     prune_command(), version_command()};
+  return {
+      dev_command(serve), serve_command(serve), new_command(),    threads_command(),
+      copy_command(),     export_command(),     import_command(), delete_command(),
+      prune_command(),    version_command(),
+  };
 }
 
 }  // namespace clew::cli

@@ -10,6 +10,8 @@ Command serve_command(ServeFunction serve);
 Command new_command();
 Command threads_command();
 Command copy_command();
+Command export_command();
+Command import_command();
 Command delete_command();
 Command prune_command();
 Command version_command();

@@ -54,7 +54,10 @@ void check_is_sqlite(const std::string& path) {
   std::string start(kMagic.size(), '\0');
   file.read(start.data(), static_cast<std::streamsize>(start.size()));
   if (!file.is_open()) throw Error("the file '" + path + "' cannot be read");
-  if (!file || start != kMagic) throw Error("'" + path + "' is not a SQLite database");
+  // What was killed while it made the file has left nothing in it, or what SQLite will undo.
+  const bool is_unmade = fs::file_size(path) == 0 || fs::exists(path + "-journal");
+  if (!is_unmade && (!file || start != kMagic))
+    throw Error("'" + path + "' is not a SQLite database");
 }
 
 std::shared_ptr<const Cipher> cipher_of_environment() {
@@ -107,7 +110,7 @@ Database Database::open(const std::string& name) {
 
 Database Database::open_or_make(const std::string& name, SqliteLayout layout) {
   Database database(path_of(name));
-  database.layout_ = layout;
+  if (!database.has_threads_) database.layout_ = layout;
   database.has_threads_ = true;
   return database;
 }
@@ -150,7 +153,9 @@ std::vector<std::string> Database::threads(const std::vector<std::string>& texts
 
 std::vector<std::string> Database::thread_ids() {
   std::vector<std::string> ids;
-  for (const ThreadInfo& thread : saver().list_threads({})) ids.push_back(thread.thread_id);
+  // Also of threads that cannot be read, for want of a key.
+  const Value rows = saver().query("SELECT DISTINCT thread_id FROM checkpoints ORDER BY thread_id");
+  for (const Value& row : rows) ids.emplace_back(row["thread_id"].as_string());
   return ids;
 }
 
@@ -159,6 +164,20 @@ std::string Database::thread(const std::string& text) {
   const std::vector<std::string> ids = thread_ids();
   if (const auto match = only_match(text, ids)) return *match;
   throw Error("there is no thread '" + text + "'" + did_you_mean(text, ids));
+}
+
+// The tag of what a cipher made is "msgpack+aes".
+bool Database::is_encrypted(const std::string& thread_id) {
+  constexpr const char* kNative =
+      "SELECT 1 FROM checkpoints WHERE thread_id = ?1 AND instr(type || metadata_type, '+')"
+      " UNION ALL SELECT 1 FROM checkpoint_blobs WHERE thread_id = ?1 AND instr(type, '+')"
+      " UNION ALL SELECT 1 FROM checkpoint_writes WHERE thread_id = ?1 AND instr(type, '+')"
+      " LIMIT 1";
+  constexpr const char* kLangGraph =
+      "SELECT 1 FROM checkpoints WHERE thread_id = ?1 AND instr(type, '+')"
+      " UNION ALL SELECT 1 FROM writes WHERE thread_id = ?1 AND instr(type, '+') LIMIT 1";
+  const bool is_native = saver().layout() == SqliteLayout::native;
+  return !saver().query(is_native ? kNative : kLangGraph, list({thread_id})).empty();
 }
 
 std::string Database::exact_thread(const std::string& text) {

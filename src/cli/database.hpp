@@ -20,7 +20,8 @@ class Database {
   // Encrypted ones are opened with LANGGRAPH_AES_KEY. Throws Error if there is no
   // such database, or if the file is none; nothing is made.
   static Database open(const std::string& name);
-  // The same, but the file is made if it is not there; `layout` is what it then gets.
+  // The same, but the file is made if it is not there; `layout` is what it then gets. Also
+  // for a file that has no threads yet.
   static Database open_or_make(const std::string& name, SqliteLayout layout);
 
   const std::string& path() const { return path_; }
@@ -37,6 +38,8 @@ class Database {
   bool has_store() const { return has_store_; }
   // Whether an Agent Server keeps its records in the file too.
   bool has_server() const { return has_server_; }
+  // Whether something of the thread is encrypted.
+  bool is_encrypted(const std::string& thread_id);
   // Null without LANGGRAPH_AES_KEY.
   const std::shared_ptr<const Cipher>& cipher() const { return cipher_; }
 

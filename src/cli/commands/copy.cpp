@@ -10,6 +10,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/removal.hpp"
+#include "cli/target.hpp"
 
 namespace clew::cli {
 namespace {
@@ -21,21 +22,6 @@ struct Copied {
 
   bool is_complete() const { return threads.threads + threads.skipped == asked; }
 };
-
-// A file that is there keeps its layout.
-Database open_target(const Arguments& arguments) {
-  const std::string layout = arguments.text("layout");
-  return Database::open_or_make(arguments.text("to"), layout == "langgraph"
-                                                          ? SqliteLayout::langgraph
-                                                          : SqliteLayout::automatic);
-}
-
-void check_layout(Database& target, const std::string& wanted) {
-  const bool is_native = target.saver().layout() == SqliteLayout::native;
-  if (wanted.empty() || is_native == (wanted == "native")) return;
-  throw Error("'" + target.path() + "' has the " + (is_native ? "native" : "LangGraph") +
-              " layout; --layout is for files that are made");
-}
 
 bool are_same(const Database& a, const Database& b) {
   std::error_code ignored;
@@ -101,7 +87,8 @@ int copy(Database& from, const Arguments& arguments, Console& console) {
   if (!arguments.has("to") && !arguments.has("as")) {
     throw Error("where to? Say --to DATABASE, or --as NEW_ID for a copy in the same one");
   }
-  Database to = arguments.has("to") ? open_target(arguments) : Database::open(from.path());
+  Database to = arguments.has("to") ? open_target(arguments.text("to"), arguments)
+                                    : Database::open(from.path());
   const Interrupt interrupt(console);
   Copied copied{.asked = ids.size()};
   if (are_same(from, to)) {
@@ -109,7 +96,6 @@ int copy(Database& from, const Arguments& arguments, Console& console) {
     const ThreadSize size = from.saver().thread_size(arguments.text("as"));
     copied.threads = {1, 0, size.checkpoints, size.writes};
   } else {
-    check_layout(to, arguments.text("layout"));
     copied.threads = copy_between(from, to, ids, arguments, console);
     if (with_store && copied.is_complete())
       copied.items = to.store_or_make().copy_items(from.path());
@@ -138,18 +124,10 @@ Command copy_command() {
   command.flags = {
       {"to", "The database to copy to; it is made if it is not there", Flag::Form::text, "",
        "DATABASE"},
-      {"layout",
-       "Which tables a new database gets; native if it is not said",
-       Flag::Form::text,
-       "",
-       "LAYOUT",
-       {"native", "langgraph"}},
       {"as", "What a single thread is called there", Flag::Form::text, "", "NEW_ID"},
-      {"skip-existing",
-       "Leave alone the threads that are there already, and complete those that are there in part",
-       Flag::Form::toggle},
       {"store", "Also copy the items of the memory store", Flag::Form::toggle},
   };
+  for (Flag& flag : target_flags()) command.flags.push_back(std::move(flag));
   return database_command(std::move(command), copy);
 }
 
