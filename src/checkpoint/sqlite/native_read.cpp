@@ -12,6 +12,9 @@
 namespace clew::sqlite {
 namespace {
 
+// No way to a whole version is nearly as long, except where damage sends it in circles.
+constexpr std::size_t kLongestPath = 4096;
+
 Checkpoint checkpoint_from(std::string id, const Value& map) {
   Checkpoint checkpoint;
   checkpoint.v = static_cast<int>(map["v"].as_int());
@@ -306,6 +309,10 @@ const VersionChain& NativeReader::load(Chains& known, const Value& version, cons
     const std::string base = row->base;
     path.emplace_back(wanted, std::move(*row));
     if (base.empty()) break;
+    if (path.size() > kLongestPath) {
+      throw SerdeError("the stored version " + std::string(version.as_string()) +
+                       " is a difference from one that leads back to itself");
+    }
     wanted = base;
     start = known.find(base);
   }

@@ -142,7 +142,9 @@ struct NativeLayout::PreparedWrites {
         ++counts.writes;
         counts.add_bytes(values[i]);
       } else if (index < 0) {
+        counts.bytes -= stored_bytes(connection, index);
         replace(connection, index, values[i]);
+        counts.add_bytes(values[i]);
       }
     }
   }
@@ -155,6 +157,14 @@ struct NativeLayout::PreparedWrites {
                " blob_data, gmt_create) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                put.key.thread_id, put.key.checkpoint_ns, hash, put.key.checkpoint_id, put.task_id,
                put.task_path, put.node, index, channel, value.tag, Blob{value.bytes}, now) > 0;
+  }
+
+  std::int64_t stored_bytes(Connection& connection, std::int64_t index) const {
+    Rows rows = connection.query(
+        "SELECT length(blob_data) FROM checkpoint_writes WHERE thread_id = ?"
+        " AND checkpoint_ns = ? AND checkpoint_id = ? AND task_id = ? AND idx = ?",
+        put.key.thread_id, put.key.checkpoint_ns, put.key.checkpoint_id, put.task_id, index);
+    return rows.next() ? rows.integer(0) : 0;
   }
 
   // Of control channels the last write counts.
@@ -230,7 +240,10 @@ struct NativeLayout::PreparedPut {
     for (const PreparedWrites& of_task : writes) of_task.store(connection, now, counts);
     for (auto& [channel, version] : channels) store_value(connection, channel, version);
     const bool is_new = put.checkpoint.id > head || !is_stored(connection);
-    if (!is_new) store_dependents_whole(connection);
+    if (!is_new) {
+      store_dependents_whole(connection);
+      counts.bytes -= stored_bytes(connection);
+    }
     store_checkpoint(connection);
     counts.checkpoints = is_new ? 1 : 0;
     note_newest(connection, head);
@@ -254,6 +267,14 @@ struct NativeLayout::PreparedPut {
         .has_value();
   }
 
+  std::int64_t stored_bytes(Connection& connection) const {
+    Rows rows = connection.query(
+        "SELECT length(checkpoint) + length(metadata) FROM checkpoints WHERE thread_id = ?"
+        " AND checkpoint_ns = ? AND checkpoint_id = ?",
+        put.key.thread_id, put.key.checkpoint_ns, put.checkpoint.id);
+    return rows.next() ? rows.integer(0) : 0;
+  }
+
   void store_value(Connection& connection, const std::string& channel, Version& version) {
     const Value& base = version.stored.base;
     if (!base.is_null() &&
@@ -274,18 +295,20 @@ struct NativeLayout::PreparedPut {
   }
 
   // The checkpoint is about to be replaced: what is based on it must not change.
-  void store_dependents_whole(Connection& connection) const {
+  void store_dependents_whole(Connection& connection) {
     std::vector<std::string> dependents;
     for (Rows rows = connection.query(
-             "SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
-             " AND base_checkpoint_id = ?",
+             "SELECT checkpoint_id, length(checkpoint) FROM checkpoints WHERE thread_id = ?"
+             " AND checkpoint_ns = ? AND base_checkpoint_id = ?",
              put.key.thread_id, put.key.checkpoint_ns, put.checkpoint.id);
          rows.next();) {
       dependents.emplace_back(rows.text(0));
+      counts.bytes -= rows.integer(1);
     }
     NativeReader reader(connection, serializer, put.key.thread_id, put.key.checkpoint_ns);
     for (const std::string& id : dependents) {
       const TypedBytes whole = serializer.dumps_typed(reader.checkpoint(id).value());
+      counts.add_bytes(whole);
       connection.run(
           "UPDATE checkpoints SET base_checkpoint_id = NULL, place = 0, type = ?, checkpoint = ?"
           " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
@@ -319,7 +342,6 @@ struct NativeLayout::PreparedPut {
     counts.add_bytes(metadata);
   }
 
-  // Of a checkpoint that was replaced, both contents count until the next prune.
   void note_newest(Connection& connection, const std::string& head) const {
     const bool is_newest = put.key.checkpoint_ns.empty() && put.checkpoint.id >= head;
     if (!is_newest) return counts.store(connection, put.key.thread_id, now);
