@@ -15,7 +15,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -64,6 +66,54 @@ struct BlobRecovery {
   std::vector<std::string> lost = {};  // "channel version", where no writes tell the value
 };
 
+// Something stored that is not as it should be.
+struct StoredProblem {
+  enum class Kind {
+    missing_value,       // a checkpoint names a version of a channel that is not stored
+    damaged_value,       // the bytes cannot be read
+    broken_chain,        // the value is a difference from one that is missing or damaged
+    damaged_checkpoint,  // the content or metadata of a checkpoint cannot be read
+    missing_parent,
+    damaged_write,
+    wrong_counts,  // what the table of threads says of the thread is not so
+    damaged_file,  // SQLite itself cannot read it
+  };
+
+  Kind kind;
+  std::string thread_id;
+  std::string checkpoint_ns = {};
+  std::string checkpoint_id = {};  // empty where several share it
+  std::string channel = {};
+  std::string version = {};
+  std::string task_id = {};
+  std::string what;  // "is missing", "cannot be read: ..."
+};
+CLEW_ENUM(StoredProblem::Kind, missing_value, damaged_value, broken_chain, damaged_checkpoint,
+          missing_parent, damaged_write, wrong_counts, damaged_file)
+
+struct VerifyOptions {
+  // Called now and then with the number of rows that were looked at.
+  std::function<void(std::size_t rows)> progress = {};
+
+  // Ends it; the report is then not complete.
+  std::stop_token stop = {};
+};
+
+struct VerifyReport {
+  std::size_t checkpoints = 0;
+  std::size_t values = 0;
+  std::size_t writes = 0;
+  std::vector<StoredProblem> problems = {};
+  bool is_complete = true;
+};
+
+struct RepairReport {
+  std::size_t values = 0;                // made again from writes
+  std::size_t parents = 0;               // that checkpoints named and that are gone: forgotten
+  bool is_counted = false;               // the table of threads was put right
+  std::vector<StoredProblem> left = {};  // what could not be repaired
+};
+
 class SqliteSaver final : public Checkpointer {
  public:
   // Opens or makes the file; ":memory:" keeps everything in memory. Throws
@@ -105,6 +155,24 @@ class SqliteSaver final : public Checkpointer {
   // checkpoint_writes says the tasks wrote. Native layout only: LangGraph's has
   // no blobs.
   BlobRecovery recover_blobs(std::string_view thread_id, const RecoverOptions& options = {});
+
+  // Looks whether everything of a thread can be read: values and their differences, the
+  // content of checkpoints, writes; whether checkpoints have their values and parents;
+  // and whether the table of threads says what is so. A parent that is older than all
+  // that is stored is no problem: it was pruned. Memory does not grow with the thread.
+  VerifyReport verify(std::string_view thread_id, const VerifyOptions& options = {});
+
+  // Repairs what verify() finds, in one transaction: values that are missing or damaged are
+  // made again as recover_blobs() does, parents that are gone are forgotten, counts
+  // are put right. What tells nothing any more (damaged checkpoints and writes) stays.
+  RepairReport repair(std::string_view thread_id, const RecoverOptions& options = {});
+
+  // What SQLite finds wrong with the file; nothing if all is well. Reads all of it.
+  std::vector<std::string> check_file();
+
+  // The threads of which anything is stored, also those that list_threads() does not
+  // know because something is damaged. By id.
+  std::vector<std::string> stored_threads();
 
   // Gives the space of what was deleted back to the file system.
   void vacuum();

@@ -6,7 +6,7 @@ std::vector<Command> all_commands(const ServeFunction& serve) {
   return {
       dev_command(serve), serve_command(serve), new_command(),    threads_command(),
       copy_command(),     export_command(),     import_command(), delete_command(),
-      prune_command(),    version_command(),
+      prune_command(),    verify_command(),     vacuum_command(), version_command(),
   };
 }
 

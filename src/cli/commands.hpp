@@ -14,6 +14,8 @@ Command export_command();
 Command import_command();
 Command delete_command();
 Command prune_command();
+Command verify_command();
+Command vacuum_command();
 Command version_command();
 
 }  // namespace clew::cli

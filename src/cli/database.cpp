@@ -159,8 +159,15 @@ std::vector<std::string> Database::thread_ids() {
   return ids;
 }
 
+// Also one that cannot be read.
+bool Database::has_thread(const std::string& id) {
+  return !saver()
+              .query("SELECT 1 FROM checkpoints WHERE thread_id = ? LIMIT 1", list({id}))
+              .empty();
+}
+
 std::string Database::thread(const std::string& text) {
-  if (saver().thread_size(text).checkpoints > 0) return text;
+  if (has_thread(text)) return text;
   const std::vector<std::string> ids = thread_ids();
   if (const auto match = only_match(text, ids)) return *match;
   throw Error("there is no thread '" + text + "'" + did_you_mean(text, ids));
@@ -181,7 +188,7 @@ bool Database::is_encrypted(const std::string& thread_id) {
 }
 
 std::string Database::exact_thread(const std::string& text) {
-  if (saver().thread_size(text).checkpoints > 0) return text;
+  if (has_thread(text)) return text;
   throw Error("there is no thread '" + text + "'" + did_you_mean(text, thread_ids()));
 }
 
@@ -208,7 +215,7 @@ CheckpointKey Database::checkpoint(const std::string& text, const std::string& t
     throw Error("several checkpoints are named '" + text +
                 "'; say more of the id, or name the thread with --thread:" + where);
   }
-  if (thread_id.empty() && saver().thread_size(text).checkpoints > 0) return {text};
+  if (thread_id.empty() && has_thread(text)) return {text};
   const Value known = saver().query(
       "SELECT checkpoint_id FROM checkpoints WHERE ?1 = '' OR thread_id = ?1"
       " ORDER BY checkpoint_id DESC LIMIT 10000",

@@ -58,6 +58,7 @@ class Database {
  private:
   explicit Database(std::string path);
 
+  bool has_thread(const std::string& id);
   std::vector<std::string> thread_ids();
 
   std::string path_;

@@ -152,6 +152,12 @@ void Database::maintain(const Change& work) {
   work(*writer_);
 }
 
+void vacuum(Connection& connection) {
+  const bool is_incremental = connection.value("PRAGMA auto_vacuum") == "2";
+  connection.execute(is_incremental ? "PRAGMA incremental_vacuum" : "VACUUM");
+  connection.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
 // Reading -----------------------------------------------------------------------
 
 Database::Reader::Reader(Database& database) : owner(database) {

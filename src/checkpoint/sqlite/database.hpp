@@ -94,4 +94,8 @@ class Database {
   std::size_t readers_open_ = 0;                      // in use or not
 };
 
+// Gives the space of what was deleted back to the file system, outside of any
+// transaction. Files that were not made for it, as LangGraph's, are written anew.
+void vacuum(Connection& connection);
+
 }  // namespace clew::sqlite

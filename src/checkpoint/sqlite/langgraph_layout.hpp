@@ -11,6 +11,8 @@
 
 namespace clew::sqlite {
 
+class VerifyProgress;
+
 class LangGraphLayout final : public Layout {
  public:
   explicit LangGraphLayout(std::shared_ptr<const Serializer> serializer)
@@ -30,6 +32,11 @@ class LangGraphLayout final : public Layout {
                    std::string_view target) override;
   std::vector<ThreadInfo> list_threads(Connection& connection, const ThreadQuery& query) override;
   ThreadSize thread_size(Connection& connection, std::string_view thread_id) override;
+  void verify(Connection& connection, const std::string& thread_id, const VerifyOptions& options,
+              VerifyReport& report) override;
+  RepairReport repair(Connection& connection, const std::string& thread_id,
+                      const RecoverOptions& options) override;
+  std::vector<std::string> stored_threads(Connection& connection) override;
 
   bool stores_all_values() const override { return true; }
 
@@ -37,6 +44,12 @@ class LangGraphLayout final : public Layout {
   Checkpoint load_checkpoint(std::string_view id, std::string_view tag,
                              std::string_view bytes) const;
   std::vector<PendingWrite> load_writes(Connection& connection, const CheckpointKey& key) const;
+
+  // langgraph_verify.cpp
+  void verify_checkpoints(Connection& connection, const std::string& thread_id,
+                          VerifyProgress& progress, VerifyReport& report) const;
+  void verify_writes(Connection& connection, const std::string& thread_id, VerifyProgress& progress,
+                     VerifyReport& report) const;
 
   ThreadInfo describe(Connection& connection, std::string_view thread_id,
                       std::size_t checkpoints) const;

@@ -64,6 +64,13 @@ class Layout {
     return {};
   }
 
+  // Adds to the report, so that what was found before an error stays found.
+  virtual void verify(Connection& connection, const std::string& thread_id,
+                      const VerifyOptions& options, VerifyReport& report) = 0;
+  virtual RepairReport repair(Connection& connection, const std::string& thread_id,
+                              const RecoverOptions& options) = 0;
+  virtual std::vector<std::string> stored_threads(Connection& connection) = 0;
+
   // Gives a connection what SQL cannot say itself.
   virtual void add_functions(Connection&) const {}
 

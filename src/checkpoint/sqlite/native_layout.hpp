@@ -4,7 +4,8 @@
 //
 // native_schema.cpp makes the tables, native_write.cpp and native_read.cpp store
 // and load checkpoints, native_threads.cpp has what concerns whole threads,
-// native_recovery.cpp makes lost values again, native_functions.cpp serves SQL.
+// native_recovery.cpp makes lost values again, native_verify.cpp finds and repairs
+// damage, native_functions.cpp serves SQL.
 #pragma once
 
 #include <functional>
@@ -41,6 +42,11 @@ class NativeLayout final : public Layout {
 
   BlobRecovery recover_blobs(Connection& connection, const std::string& thread_id,
                              const RecoverOptions& options) override;
+  void verify(Connection& connection, const std::string& thread_id, const VerifyOptions& options,
+              VerifyReport& report) override;
+  RepairReport repair(Connection& connection, const std::string& thread_id,
+                      const RecoverOptions& options) override;
+  std::vector<std::string> stored_threads(Connection& connection) override;
   void add_functions(Connection& connection) const override;
 
   bool stores_all_values() const override { return false; }
@@ -56,6 +62,13 @@ class NativeLayout final : public Layout {
   Version next_version(const CheckpointPut& put, Lineage& lineage, std::string_view channel,
                        const Value& version) const;
   TypedBytes encode_metadata(const Value& metadata) const;
+
+  // native_recovery.cpp
+  BlobRecovery recover_missing(Connection& connection, const std::string& thread_id,
+                               const RecoverOptions& options);
+
+  // native_verify.cpp
+  void verify_counts(Connection& connection, const std::string& thread_id, VerifyReport& report);
 
   // native_threads.cpp
   internal::Retention retention(Connection& connection, const CheckpointKey& place) const override;

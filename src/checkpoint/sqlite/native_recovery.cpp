@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <clew/add_messages.hpp>
+#include <clew/error.hpp>
 
 #include "checkpoint/sqlite/native_layout.hpp"
 
@@ -34,7 +35,7 @@ class NamespaceRecovery {
   // Oldest first: a value builds on the one before.
   void run() {
     for (const auto& [id, parent_id] : checkpoints()) {
-      const Value versions = reader().checkpoint(id).value()["channel_versions"];
+      const Value versions = versions_of(id);
       for (auto [channel, version] : versions.items()) {
         if (is_trigger(channel) || is_stored(channel, version)) continue;
         recover(id, parent_id, channel, version);
@@ -43,6 +44,15 @@ class NamespaceRecovery {
   }
 
  private:
+  // None of a checkpoint that is damaged itself.
+  Value versions_of(const std::string& id) {
+    try {
+      return reader().checkpoint(id).value()["channel_versions"];
+    } catch (const Error&) {
+      return object();
+    }
+  }
+
   std::vector<std::pair<std::string, std::string>> checkpoints() {
     std::vector<std::pair<std::string, std::string>> found;
     for (Rows rows = connection_.query(
@@ -73,7 +83,12 @@ class NamespaceRecovery {
   void recover(const std::string& id, const std::string& parent_id, std::string_view channel,
                const Value& version) {
     const Value text = version_text(version);
-    const auto value = channel == kStart ? input_of(id) : value_after(parent_id, channel);
+    std::optional<Value> value;
+    try {
+      value = channel == kStart ? input_of(id) : value_after(parent_id, channel);
+    } catch (const Error&) {
+      // What it is made of is damaged too.
+    }
     // The input is gone after the first step, and nothing else is known to go.
     if (!value && channel != kStart) {
       recovery_.lost.push_back(std::string(channel) + " " + std::string(text.as_string()));
@@ -139,13 +154,19 @@ class NamespaceRecovery {
 
 BlobRecovery NativeLayout::recover_blobs(Connection& connection, const std::string& thread_id,
                                          const RecoverOptions& options) {
+  const BlobRecovery recovery = recover_missing(connection, thread_id, options);
+  recount(connection, thread_id);
+  return recovery;
+}
+
+BlobRecovery NativeLayout::recover_missing(Connection& connection, const std::string& thread_id,
+                                           const RecoverOptions& options) {
   BlobRecovery recovery;
   for (const std::string& ns : namespaces_of(connection, thread_id)) {
     const CheckpointKey place{thread_id, ns};
     NamespaceRecovery(connection, *serializer_, place, options, recovery).run();
   }
   cache_.forget_thread(thread_id);
-  recount(connection, thread_id);
   return recovery;
 }
 

@@ -8,6 +8,7 @@ namespace clew {
 using sqlite::Connection;
 using sqlite::Database;
 using sqlite::Layout;
+using sqlite::Rows;
 
 namespace {
 
@@ -182,13 +183,49 @@ BlobRecovery SqliteSaver::recover_blobs(std::string_view thread_id, const Recove
   return recovery;
 }
 
+VerifyReport SqliteSaver::verify(std::string_view thread_id, const VerifyOptions& options) {
+  VerifyReport report;
+  const std::string id(thread_id);
+  try {
+    parts_->database.read([&](Connection& connection) {
+      parts_->tables->verify(connection, id, options, report);
+      return true;
+    });
+  } catch (const StorageError& error) {
+    report.problems.push_back({.kind = StoredProblem::Kind::damaged_file,
+                               .thread_id = id,
+                               .what = std::string("cannot be read: ") + error.what()});
+  }
+  return report;
+}
+
+RepairReport SqliteSaver::repair(std::string_view thread_id, const RecoverOptions& options) {
+  RepairReport report;
+  parts_->database.write([&](Connection& connection) {
+    report = parts_->tables->repair(connection, std::string(thread_id), options);
+  });
+  return report;
+}
+
+std::vector<std::string> SqliteSaver::check_file() {
+  return parts_->database.read([](Connection& connection) {
+    std::vector<std::string> problems;
+    for (Rows rows = connection.query("PRAGMA integrity_check"); rows.next();) {
+      if (rows.text(0) != "ok") problems.emplace_back(rows.text(0));
+    }
+    return problems;
+  });
+}
+
+std::vector<std::string> SqliteSaver::stored_threads() {
+  return parts_->database.read(
+      [&](Connection& connection) { return parts_->tables->stored_threads(connection); });
+}
+
 SqliteLayout SqliteSaver::layout() const { return parts_->layout; }
 
 void SqliteSaver::vacuum() {
-  parts_->database.maintain([](Connection& connection) {
-    connection.execute("PRAGMA incremental_vacuum");
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)");
-  });
+  parts_->database.maintain([](Connection& connection) { sqlite::vacuum(connection); });
 }
 
 std::uint64_t SqliteSaver::commits() const { return parts_->database.commits(); }

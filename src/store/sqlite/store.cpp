@@ -335,10 +335,7 @@ std::size_t SqliteStore::copy_items(const std::string& path) {
 }
 
 void SqliteStore::vacuum() {
-  parts_->database.maintain([](Connection& connection) {
-    connection.execute("PRAGMA incremental_vacuum");
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)");
-  });
+  parts_->database.maintain([](Connection& connection) { sqlite::vacuum(connection); });
 }
 
 std::uint64_t SqliteStore::commits() const { return parts_->database.commits(); }

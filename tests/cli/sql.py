@@ -1,0 +1,10 @@
+#!/usr/bin/env python3
+"""sql.py FILE STATEMENT...: changes a SQLite file behind Clew's back."""
+
+import sqlite3
+import sys
+
+database = sqlite3.connect(sys.argv[1])
+for statement in sys.argv[2:]:
+    print(database.execute(statement).rowcount)
+database.commit()
