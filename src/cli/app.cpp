@@ -58,6 +58,7 @@ void add_positional(CLI::App& app, const Positional& positional, Parsed& parsed)
   CLI::Option* option =
       app.add_option(positional.name, parsed.texts[positional.name], positional.help);
   option->type_name("");
+  if (!positional.choices.empty()) option->check(CLI::IsMember(positional.choices));
   switch (positional.form) {
     case Positional::Form::required: option->required()->expected(1); break;
     case Positional::Form::optional: option->expected(0, 1); break;

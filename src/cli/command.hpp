@@ -43,6 +43,7 @@ struct Positional {
   std::string name;
   std::string help;
   Form form = Form::required;
+  std::vector<std::string> choices = {};  // what alone it can be; empty: anything
 };
 
 // What was given, or the defaults.

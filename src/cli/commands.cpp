@@ -3,11 +3,16 @@
 namespace clew::cli {
 
 std::vector<Command> all_commands(const ServeFunction& serve) {
-  return {
+  std::vector<Command> commands = {
       dev_command(serve), serve_command(serve), new_command(),    threads_command(),
       copy_command(),     export_command(),     import_command(), delete_command(),
-      prune_command(),    verify_command(),     vacuum_command(), version_command(),
+      prune_command(),    verify_command(),     vacuum_command(), draw_command(),
+      version_command(),
   };
+  commands.push_back(completion_command(commands));
+  commands.push_back(man_command(commands));
+  commands.push_back(complete_threads_command());
+  return commands;
 }
 
 }  // namespace clew::cli

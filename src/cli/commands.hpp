@@ -16,6 +16,11 @@ Command delete_command();
 Command prune_command();
 Command verify_command();
 Command vacuum_command();
+Command draw_command();
 Command version_command();
+// Of all other commands.
+Command completion_command(std::vector<Command> commands);
+Command man_command(std::vector<Command> commands);
+Command complete_threads_command();
 
 }  // namespace clew::cli
