@@ -25,6 +25,11 @@ cmake --build "$work/cmake"
 expect_output "$work/cmake/consumer"
 [[ $("$work/cmake/served") == *"serving greeter"* ]] || { echo "a program with a server of its own does not serve" >&2; exit 1; }
 
+echo "== what the program tells of itself"
+for file in man/man1/clew.1 bash-completion/completions/clew zsh/site-functions/_clew; do
+  [[ -s $work/prefix/share/$file ]] || { echo "share/$file is not installed" >&2; exit 1; }
+done
+
 echo "== clew new"
 cd "$work"
 "$work/prefix/bin/clew" new agent

@@ -60,13 +60,17 @@ class Destination {
 
 class ToConsole final : public Destination {
  public:
-  explicit ToConsole(Console& console) : writer_(console.out) {}
+  explicit ToConsole(Console& console) : out_(console.out), writer_(out_) {}
   void write(const std::string& thread_id, std::vector<CheckpointTuple> checkpoints) override {
     writer_.write(thread_id, std::move(checkpoints));
+    finish();
   }
-  void finish() override {}
+  void finish() override {
+    if (!out_.flush()) throw Error("the export cannot be written; is the disk full?");
+  }
 
  private:
+  std::ostream& out_;
   ExportWriter writer_;
 };
 
