@@ -87,9 +87,9 @@ int copy(Database& from, const Arguments& arguments, Console& console) {
   if (!arguments.has("to") && !arguments.has("as")) {
     throw Error("where to? Say --to DATABASE, or --as NEW_ID for a copy in the same one");
   }
+  const Interrupt interrupt(console);
   Database to = arguments.has("to") ? open_target(arguments.text("to"), arguments)
                                     : Database::open(from.path());
-  const Interrupt interrupt(console);
   Copied copied{.asked = ids.size()};
   if (are_same(from, to)) {
     copy_inside(from, ids, arguments.text("as"));

@@ -104,9 +104,9 @@ void print(const Imported& imported, bool is_json, Console& console) {
 int import_threads(const Arguments& arguments, Console& console) {
   apply_color(arguments, console);
   const std::vector<fs::path> files = files_of(arguments.text("path"));
+  const Interrupt interrupt(console);
   Database database = open_target(arguments.text("db"), arguments);
   const bool skips_existing = arguments.is_on("skip-existing");
-  const Interrupt interrupt(console);
   Imported imported{.asked = check(files, database.saver(), skips_existing)};
   try {
     Progress progress(console, "import", "threads", imported.asked);
