@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include <sys/eventfd.h>
 
 #include <clew/error.hpp>
@@ -11,7 +13,7 @@ namespace clew::cli {
 namespace {
 
 // A handler can do little more than write to a file.
-int wake = -1;
+std::atomic<int> wake = -1;
 
 void on_signal(int) { eventfd_write(wake, 1); }
 

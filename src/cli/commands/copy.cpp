@@ -10,6 +10,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/removal.hpp"
+#include "cli/table.hpp"
 #include "cli/target.hpp"
 
 namespace clew::cli {
@@ -108,7 +109,7 @@ int copy(Database& from, const Arguments& arguments, Console& console) {
   if (copied.is_complete()) return 0;
   console.error << "stopped after "
                 << counted(copied.threads.threads + copied.threads.skipped, "thread") << " of "
-                << copied.asked
+                << count_text(copied.asked)
                 << "; all of these are complete. To go on: the same command with --skip-existing\n";
   return Interrupt::kStatus;
 }

@@ -15,6 +15,7 @@
 #include "cli/partitions.hpp"
 #include "cli/progress.hpp"
 #include "cli/removal.hpp"
+#include "cli/table.hpp"
 
 namespace clew::cli {
 namespace {
@@ -189,7 +190,7 @@ int export_threads(Database& database, const Arguments& arguments, Console& cons
     }
   }
   if (done == ids.size()) return 0;
-  console.error << "stopped after " << counted(done, "thread") << " of " << ids.size()
+  console.error << "stopped after " << counted(done, "thread") << " of " << count_text(ids.size())
                 << "; what is written is whole\n";
   return Interrupt::kStatus;
 }

@@ -12,6 +12,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/removal.hpp"
+#include "cli/table.hpp"
 #include "cli/target.hpp"
 
 namespace clew::cli {
@@ -120,7 +121,7 @@ int import_threads(const Arguments& arguments, Console& console) {
   print(imported, arguments.is_on("json"), console);
   if (imported.done() == imported.asked) return 0;
   console.error << "stopped after " << counted(imported.done(), "thread") << " of "
-                << imported.asked
+                << count_text(imported.asked)
                 << "; all of these are complete. To go on: the same command with --skip-existing\n";
   return Interrupt::kStatus;
 }

@@ -187,7 +187,7 @@ int verify(Database& database, const Arguments& arguments, Console& console) {
   }
   if (!findings.is_complete()) {
     console.error << "stopped after " << counted(findings.threads, "thread") << " of "
-                  << findings.asked << '\n';
+                  << count_text(findings.asked) << '\n';
     return Interrupt::kStatus;
   }
   const std::vector<StoredProblem>& left = repairs ? findings.repaired.left : findings.all.problems;
