@@ -9,8 +9,7 @@ std::vector<Command> all_commands(const ServeFunction& serve) {
       prune_command(),    verify_command(),     vacuum_command(), draw_command(),
       version_command(),
   };
-  commands.push_back(completion_command(commands));
-  commands.push_back(man_command(commands));
+  add_help_commands(commands);
   commands.push_back(complete_threads_command());
   return commands;
 }

@@ -18,9 +18,8 @@ Command verify_command();
 Command vacuum_command();
 Command draw_command();
 Command version_command();
-// Of all other commands.
-Command completion_command(std::vector<Command> commands);
-Command man_command(std::vector<Command> commands);
 Command complete_threads_command();
+// `completion` and `man`, of all commands with themselves.
+void add_help_commands(std::vector<Command>& commands);
 
 }  // namespace clew::cli

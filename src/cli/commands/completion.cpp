@@ -1,4 +1,5 @@
 // clew completion, clew man: what is generated from the commands themselves.
+#include <memory>
 #include <ostream>
 
 #include "cli/commands.hpp"
@@ -7,30 +8,27 @@
 
 namespace clew::cli {
 
-Command completion_command(std::vector<Command> commands) {
-  Command command;
-  command.name = "completion";
-  command.help = "Print completion for a shell: source <(clew completion bash)";
-  command.positionals = {{"shell", "Which shell", Positional::Form::required, {"bash", "zsh"}}};
-  commands.push_back(command);
-  command.run = [commands = std::move(commands)](const Arguments& arguments, Console& console) {
-    const bool is_bash = arguments.text("shell") == "bash";
-    console.out << (is_bash ? bash_completion(commands) : zsh_completion(commands));
-    return 0;
-  };
-  return command;
-}
+void add_help_commands(std::vector<Command>& commands) {
+  Command completion;
+  completion.name = "completion";
+  completion.help = "Print completion for a shell: source <(clew completion bash)";
+  completion.positionals = {{"shell", "Which shell", Positional::Form::required, {"bash", "zsh"}}};
+  Command man;
+  man.name = "man";
+  man.help = "Print the manual page, for man -l -";
+  commands.push_back(completion);
+  commands.push_back(man);
 
-Command man_command(std::vector<Command> commands) {
-  Command command;
-  command.name = "man";
-  command.help = "Print the manual page, for man -l -";
-  commands.push_back(command);
-  command.run = [commands = std::move(commands)](const Arguments&, Console& console) {
-    console.out << manual_page(commands, CLEW_VERSION);
+  const auto all = std::make_shared<const std::vector<Command>>(commands);
+  commands[commands.size() - 2].run = [all](const Arguments& arguments, Console& console) {
+    const bool is_bash = arguments.text("shell") == "bash";
+    console.out << (is_bash ? bash_completion(*all) : zsh_completion(*all));
     return 0;
   };
-  return command;
+  commands.back().run = [all](const Arguments&, Console& console) {
+    console.out << manual_page(*all, CLEW_VERSION);
+    return 0;
+  };
 }
 
 // For completion, which is better without threads than with an error.
