@@ -52,12 +52,16 @@ std::shared_ptr<Checkpointer> state_checkpointer(const Graph& graph, const Confi
   return saver;
 }
 
-Scope root_scope(const Graph& graph, const Config& config) {
+void check_run(const Graph& graph, const Config& config) {
   if (config.recursion_limit < 1) throw BadArgumentError("recursion_limit must be at least 1");
+  if (root_checkpointer(graph)) check_thread(config);
+}
+
+Scope root_scope(const Graph& graph, const Config& config) {
+  check_run(graph, config);
   Scope scope;
   scope.config = config;
   scope.checkpointer = root_checkpointer(graph);
-  if (scope.checkpointer) check_thread(config);
   scope.store = graph.options.store;
   scope.durability = config.durability.value_or(Durability::async);
   describe_run(scope);
@@ -147,15 +151,14 @@ namespace {
 
 // One of several runs that somebody waits for.
 struct BatchRun {
-  Scope scope;
   Value result;
   std::exception_ptr error;
   detail::Ended ended;
 
   // The loop is made here and goes when the run ends: a large batch has few at a time.
-  void start(const std::shared_ptr<const Graph>& graph, const Value& input) {
+  void start(const std::shared_ptr<const Graph>& graph, const Value& input, const Config& config) {
     try {
-      const auto loop = std::make_shared<Loop>(graph, std::move(scope), input);
+      const auto loop = std::make_shared<Loop>(graph, root_scope(*graph, config), input);
       loop->start([this, run = loop.get()](std::exception_ptr outcome) {
         if (!outcome) result = run->result();
         end(std::move(outcome));
@@ -178,11 +181,12 @@ std::vector<Value> CompiledGraph::batch(std::span<const Value> inputs,
   if (inputs.size() != configs.size()) {
     throw BadArgumentError("batch() takes as many configs as inputs");
   }
+  for (const Config& config : configs) check_run(*graph_, config);
   std::vector<BatchRun> runs(inputs.size());
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].scope = root_scope(*graph_, configs[i]);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    graph_->executor().post(
-        [&run = runs[i], &input = inputs[i], this] { run.start(graph_, input); });
+    graph_->executor().post([&run = runs[i], &input = inputs[i], &config = configs[i], this] {
+      run.start(graph_, input, config);
+    });
   }
   for (BatchRun& run : runs) run.ended.wait();
   std::vector<Value> results;
