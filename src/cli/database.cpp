@@ -9,7 +9,6 @@
 #include <clew/errors.hpp>
 #include <clew/json.hpp>
 
-#include "checkpoint/sqlite/connection.hpp"
 #include "cli/near.hpp"
 
 namespace clew::cli {
@@ -88,13 +87,8 @@ std::optional<std::string> only_match(const std::string& text,
 Database::Database(std::string path) : path_(std::move(path)), cipher_(cipher_of_environment()) {
   if (!fs::exists(path_)) return;
   check_is_sqlite(path_);
-  sqlite::Connection connection(path_, std::chrono::seconds(30));
-  const auto has_table = [&](std::string_view name) {
-    return connection.value("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", name)
-        .has_value();
-  };
-  has_threads_ = has_table("checkpoints");
-  has_store_ = has_table("store");
+  has_threads_ = SqliteSaver::is_in(path_);
+  has_store_ = SqliteStore::is_in(path_);
 }
 
 Database Database::open(const std::string& name) {
