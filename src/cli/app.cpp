@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
+#include "cli/near.hpp"
 
 namespace clew::cli {
 namespace {
@@ -87,6 +88,58 @@ void add_command(CLI::App& parent, const Command& command, const std::string& ti
   for (const Flag& flag : command.flags) add_flag(*app, flag, parsed);
 }
 
+// Which commands the line names, and what of it is not known.
+struct Asked {
+  const std::vector<Command>* among = nullptr;
+  const Command* command = nullptr;
+  std::string title = "clew";  // "clew store ls"
+  std::string unknown;         // in the place of a command
+};
+
+Asked asked_of(const std::vector<Command>& commands, const std::vector<std::string>& arguments) {
+  Asked asked;
+  asked.among = &commands;
+  for (const std::string& argument : arguments) {
+    if (argument.starts_with("-") || asked.among->empty()) break;
+    const auto found = std::find_if(asked.among->begin(), asked.among->end(),
+                                    [&](const Command& known) { return known.name == argument; });
+    if (found == asked.among->end()) {
+      asked.unknown = argument;
+      break;
+    }
+    asked.command = &*found;
+    asked.among = &found->commands;
+    asked.title += " " + argument;
+  }
+  return asked;
+}
+
+std::string suggested_flag(const Command& command, const std::vector<std::string>& arguments) {
+  std::vector<std::string> known = {"--help"};
+  for (const Flag& flag : command.flags) known.push_back("--" + flag.name);
+  for (const std::string& argument : arguments) {
+    const std::string name = argument.substr(0, argument.find('='));
+    if (!name.starts_with("--") || std::count(known.begin(), known.end(), name) > 0) continue;
+    return did_you_mean(name, known);
+  }
+  return "";
+}
+
+// Why a line makes no sense.
+int complain(const Asked& asked, std::string reason, const std::vector<std::string>& arguments,
+             Console& console) {
+  if (!asked.unknown.empty()) {
+    std::vector<std::string> names;
+    for (const Command& command : *asked.among) names.push_back(command.name);
+    reason = "there is no command '" + asked.unknown + "'" + did_you_mean(asked.unknown, names);
+  } else if (asked.command) {
+    reason += suggested_flag(*asked.command, arguments);
+  }
+  console.error << asked.title << ": " << reason << '\n'
+                << "Run `" << asked.title << " --help` for more.\n";
+  return 2;
+}
+
 int run_parsed(const Parsed& parsed, Console& console) {
   try {
     return parsed.command->run(parsed.arguments(), console);
@@ -113,10 +166,11 @@ int run_command_line(const std::vector<Command>& commands, std::vector<std::stri
   AllParsed all;
   for (const Command& command : commands) add_command(program, command, command.name, all);
   try {
-    std::reverse(arguments.begin(), arguments.end());  // the order in which CLI11 takes them
-    program.parse(std::move(arguments));
+    // The order in which CLI11 takes them.
+    program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {
-    return program.exit(error, console.out, console.error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return program.exit(error, console.out, console.error);
+    return complain(asked_of(commands, arguments), error.what(), arguments, console);
   }
   const auto chosen = std::find_if(all.begin(), all.end(),
                                    [](const auto& parsed) { return parsed->app->parsed(); });
