@@ -114,13 +114,14 @@ Asked asked_of(const std::vector<Command>& commands, const std::vector<std::stri
   return asked;
 }
 
-std::string suggested_flag(const Command& command, const std::vector<std::string>& arguments) {
+// "there is no flag '--limt'; ...", or empty if all flags are known.
+std::string unknown_flag(const Command& command, const std::vector<std::string>& arguments) {
   std::vector<std::string> known = {"--help"};
   for (const Flag& flag : command.flags) known.push_back("--" + flag.name);
   for (const std::string& argument : arguments) {
     const std::string name = argument.substr(0, argument.find('='));
     if (!name.starts_with("--") || std::count(known.begin(), known.end(), name) > 0) continue;
-    return did_you_mean(name, known);
+    return "there is no flag '" + name + "'" + did_you_mean(name, known);
   }
   return "";
 }
@@ -133,7 +134,9 @@ int complain(const Asked& asked, std::string reason, const std::vector<std::stri
     for (const Command& command : *asked.among) names.push_back(command.name);
     reason = "there is no command '" + asked.unknown + "'" + did_you_mean(asked.unknown, names);
   } else if (asked.command) {
-    reason += suggested_flag(*asked.command, arguments);
+    if (std::string unknown = unknown_flag(*asked.command, arguments); !unknown.empty()) {
+      reason = std::move(unknown);
+    }
   }
   console.error << asked.title << ": " << reason << '\n'
                 << "Run `" << asked.title << " --help` for more.\n";
