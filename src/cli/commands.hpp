@@ -8,6 +8,7 @@ namespace clew::cli {
 Command dev_command(ServeFunction serve);
 Command serve_command(ServeFunction serve);
 Command new_command();
+Command history_command();
 Command threads_command();
 Command version_command();
 

@@ -99,7 +99,8 @@ std::string pull_id(const CheckpointTuple& tuple, const std::string& node,
 
 bool is_reserved_channel(std::string_view channel) {
   return !node_behind(channel).empty() || pregel::is_control(channel) || channel == kStart ||
-         channel == kTasks || channel == pregel::kNoWrites || channel == pregel::kPrevious;
+         channel == kTasks || channel == pregel::kNoWrites || channel == pregel::kReturn ||
+         channel == pregel::kPrevious;
 }
 
 void KnownGraph::learn(const CheckpointTuple& tuple) {
