@@ -22,12 +22,6 @@ std::string joined(const std::vector<std::string>& texts, std::string_view separ
 void add_write(TaskRecord& task, const PendingWrite& write) {
   if (write.channel == pregel::kInterrupt) {
     task.interrupts = pregel::stored_interrupts(write.value);
-  } else if (write.channel == pregel::kResume) {
-    if (write.value.is_list()) {
-      task.answers.assign(write.value.begin(), write.value.end());
-    } else {
-      task.answers = {write.value};
-    }
   } else if (write.channel == pregel::kError) {
     task.error = pregel::error_text(write.value);
   } else if (!pregel::is_control(write.channel)) {
@@ -35,6 +29,31 @@ void add_write(TaskRecord& task, const PendingWrite& write) {
     const bool is_listed = std::count(task.channels.begin(), task.channels.end(), write.channel) > 0;
     if (!is_reserved_channel(write.channel) && !is_listed) task.channels.push_back(write.channel);
   }
+}
+
+// What a task was resumed with, or the whole thread.
+Value resumed_with(const CheckpointTuple& tuple, std::string_view task_id) {
+  for (const PendingWrite& write : tuple.pending_writes) {
+    if (write.channel == pregel::kResume && write.task_id == task_id) return write.value;
+  }
+  return {};
+}
+
+// Answers are counted: the id of a question says how many the task had before.
+std::optional<Value> answer_to(const Interrupt& question, const TaskRecord& task,
+                               const CheckpointTuple& tuple) {
+  const Value own = resumed_with(tuple, task.id);
+  const Value known = own.is_null() || own.is_list() ? own : list({own});
+  const std::string ns = task_checkpoint_ns(tuple.key.checkpoint_ns, task.node, task.id);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (question.id == interrupt_id(ns, static_cast<std::int64_t>(i))) return known[i];
+  }
+  if (!task.is_finished) return std::nullopt;
+  // The last one may be known only as what the run was given.
+  const Value given = resumed_with(tuple, kNullTaskId);
+  if (given.is_null()) return std::nullopt;
+  const Value* by_id = given.find(question.id);
+  return by_id ? *by_id : given;
 }
 
 // A step as far as the step after it needs to know.
@@ -156,13 +175,6 @@ std::string TaskRecord::title() const {
   return id == kNullTaskId ? "Command" : id.substr(0, 8);
 }
 
-// Of a task that asked several times the last questions are stored, but all answers.
-const Value* TaskRecord::answer_to(std::size_t question) const {
-  const std::size_t from_end = interrupts.size() - question;
-  if (!is_finished || answers.size() < from_end) return nullptr;
-  return &answers[answers.size() - from_end];
-}
-
 std::vector<TaskRecord> task_records(const CheckpointTuple& tuple, const KnownGraph& graph) {
   std::vector<TaskRecord> tasks;
   for (const PendingWrite& write : tuple.pending_writes) {
@@ -175,6 +187,11 @@ std::vector<TaskRecord> task_records(const CheckpointTuple& tuple, const KnownGr
                                  .node = node_of(tuple, write, graph)});
     }
     add_write(*task, write);
+  }
+  for (TaskRecord& task : tasks) {
+    for (const Interrupt& question : task.interrupts) {
+      task.answers.push_back(answer_to(question, task, tuple));
+    }
   }
   return tasks;
 }

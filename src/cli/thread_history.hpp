@@ -21,7 +21,7 @@ struct TaskRecord {
   std::string node;  // empty if nothing tells
   std::vector<std::string> channels = {};  // of the state, that it wrote
   std::vector<Interrupt> interrupts = {};
-  std::vector<Value> answers = {};
+  std::vector<std::optional<Value>> answers = {};  // to each of them; nothing while it is open
   std::optional<std::string> error = {};
   bool is_finished = false;
 
@@ -29,8 +29,6 @@ struct TaskRecord {
   bool is_update() const { return path.starts_with("~__interrupt__"); }
   // "book", or the beginning of its id.
   std::string title() const;
-  // What the question of this place was answered with, or nullptr while it is open.
-  const Value* answer_to(std::size_t question) const;
 };
 
 // The tasks that left writes in the step that follows a checkpoint.

@@ -186,7 +186,7 @@ class Tree {
     const std::string graph = beside.substr(0, beside.find_last_not_of(' ') + 1);
     for (std::size_t i = 0; i < task.interrupts.size(); ++i) {
       std::string text = "? " + task.title() + ": " + value_text(task.interrupts[i].value);
-      if (const Value* answer = task.answer_to(i)) text += "  ← " + value_text(*answer);
+      if (task.answers[i]) text += "  ← " + value_text(*task.answers[i]);
       table_.add({{graph}, {text, task.is_finished ? Style::dim : Style::yellow}});
     }
     if (task.error && !task.is_finished) {
