@@ -56,14 +56,16 @@ void add_flag(CLI::App& app, const Flag& flag, Parsed& parsed) {
 }
 
 void add_positional(CLI::App& app, const Positional& positional, Parsed& parsed) {
-  CLI::Option* option =
-      app.add_option(positional.name, parsed.texts[positional.name], positional.help);
-  option->type_name("");
-  switch (positional.form) {
-    case Positional::Form::required: option->required()->expected(1); break;
-    case Positional::Form::optional: option->expected(0, 1); break;
-    case Positional::Form::repeated: option->expected(0, -1); break;
+  std::vector<std::string>& values = parsed.texts[positional.name];
+  if (positional.form == Positional::Form::repeated) {
+    app.add_option(positional.name, values, positional.help)->type_name("")->expected(0, -1);
+    return;
   }
+  // Not by the list itself, which would take the positionals behind it too.
+  const auto set = [&values](const std::string& text) { values = {text}; };
+  CLI::Option* option =
+      app.add_option_function<std::string>(positional.name, set, positional.help)->type_name("");
+  if (positional.form == Positional::Form::required) option->required();
 }
 
 using AllParsed = std::vector<std::unique_ptr<Parsed>>;

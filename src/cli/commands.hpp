@@ -9,6 +9,8 @@ Command dev_command(ServeFunction serve);
 Command serve_command(ServeFunction serve);
 Command new_command();
 Command history_command();
+Command state_command();
+Command diff_command();
 Command threads_command();
 Command version_command();
 

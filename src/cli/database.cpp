@@ -172,9 +172,16 @@ CheckpointKey Database::checkpoint(const std::string& text, const std::string& t
       "SELECT checkpoint_id FROM checkpoints WHERE ?1 = '' OR thread_id = ?1"
       " ORDER BY checkpoint_id DESC LIMIT 10000",
       list({thread_id}));
-  for (const Value& row : known) ids.emplace_back(row["checkpoint_id"].as_string());
-  const std::string place = thread_id.empty() ? "" : " in thread '" + thread_id + "'";
-  throw Error("there is no checkpoint '" + text + "'" + place + did_you_mean(text, ids));
+  for (const Value& row : known) {
+    const auto id = row.get<std::string>("checkpoint_id");
+    ids.push_back(text.find('-') == std::string::npos ? short_id(id) : id);
+  }
+  if (!thread_id.empty()) {
+    throw Error("there is no checkpoint '" + text + "' in thread '" + thread_id + "'" +
+                did_you_mean(text, ids));
+  }
+  for (std::string& id : thread_ids()) ids.push_back(std::move(id));
+  throw Error("there is no checkpoint and no thread '" + text + "'" + did_you_mean(text, ids));
 }
 
 Flag database_flag() {

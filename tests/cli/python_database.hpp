@@ -2,14 +2,12 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include <clew/encrypted.hpp>
-#include <clew/json.hpp>
 #include <clew/sqlite_saver.hpp>
 
 #include "temporary_folder.hpp"
+#include "vectors.hpp"
 
 namespace clew::cli {
 
@@ -17,8 +15,7 @@ struct PythonDatabase {
   PythonDatabase() {
     namespace fs = std::filesystem;
     const fs::path databases = fs::path(CLEW_TEST_DATA_DIR) / "databases";
-    std::ifstream file(databases / "sqlite_checkpoints.expected.json");
-    expected = parse_json(std::string(std::istreambuf_iterator<char>(file), {}));
+    expected = interop::read_vectors(databases / "sqlite_checkpoints.expected.json");
     const fs::path copy = folder.path / "python.db";
     fs::copy_file(databases / "sqlite_checkpoints.db", copy);
     EncryptedOptions encrypted;

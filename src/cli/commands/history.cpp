@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <ostream>
 
-#include <clew/json.hpp>
-
 #include "cli/branch_tree.hpp"
 #include "cli/commands.hpp"
 #include "cli/database.hpp"
 #include "cli/table.hpp"
 #include "cli/thread_history.hpp"
+#include "cli/value_view.hpp"
+#include "pregel/state_access.hpp"
 #include "pregel/task_view.hpp"
 
 namespace clew::cli {
@@ -113,21 +113,6 @@ Style style_of(const std::string& source) {
   return source == "fork" ? Style::cyan : Style::plain;
 }
 
-std::string value_text(const Value& value) {
-  return value.is_string() ? std::string(value.as_string()) : to_json(value);
-}
-
-// A subgraph's namespace without the ids of tasks: "plan|hotel".
-std::string graph_name(const std::string& ns) {
-  std::string name;
-  bool is_id = false;
-  for (const char c : ns) {
-    is_id = c == ':' || (is_id && c != '|');
-    if (!is_id) name += c;
-  }
-  return name;
-}
-
 class Tree {
  public:
   Tree(const History& history, const Nested& nested)
@@ -198,7 +183,7 @@ class Tree {
     const auto found = nested_.find({entry.key.checkpoint_ns, entry.key.checkpoint_id});
     if (found == nested_.end()) return;
     for (const auto& [ns, history] : found->second) {
-      table_.add({{beside + "┊"}, {graph_name(ns), Style::bold}});
+      table_.add({{beside + "┊"}, {pregel::namespace_without_ids(ns), Style::bold}});
       add(history, beside + "┊ ");
     }
   }
