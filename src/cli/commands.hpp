@@ -11,6 +11,10 @@ Command new_command();
 Command history_command();
 Command state_command();
 Command diff_command();
+Command trace_command();
+Command channel_command();
+Command stats_command();
+Command store_command();
 Command threads_command();
 Command version_command();
 

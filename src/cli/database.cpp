@@ -110,12 +110,17 @@ Database Database::open_or_make(const std::string& name, SqliteLayout layout) {
   return database;
 }
 
+std::shared_ptr<const Serializer> Database::serializer() const {
+  if (cipher_) return serializer_of(cipher_);
+  return std::make_shared<JsonPlusSerializer>();
+}
+
 SqliteSaver& Database::saver() {
   if (!has_threads_) throw Error("there are no threads in '" + path_ + "'");
   if (!saver_) {
     SqliteOptions options;
     options.layout = layout_;
-    if (cipher_) options.serializer = serializer_of(cipher_);
+    options.serializer = serializer();
     saver_ = SqliteSaver::open(path_, std::move(options));
   }
   return *saver_;

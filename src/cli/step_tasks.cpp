@@ -219,6 +219,16 @@ std::string called_function(const CheckpointTuple& tuple, const PendingWrite& wr
 
 }  // namespace
 
+std::string path_title(const std::string& task_path) {
+  const WritePath path = parse_path(task_path);
+  if (!path.pull_node.empty()) return "pull";
+  if (path.send) return "Send " + std::to_string(*path.send);
+  if (!path.call) return task_path.starts_with("~__interrupt__") ? "update_state" : task_path;
+  const WritePath caller = parse_path(path.caller);
+  const std::string around = caller.pull_node.empty() ? path_title(path.caller) : caller.pull_node;
+  return "call " + std::to_string(*path.call) + " of " + around;
+}
+
 std::string node_of(const CheckpointTuple& tuple, const PendingWrite& write,
                     const KnownGraph& graph) {
   if (!write.node.empty()) return write.node;

@@ -44,6 +44,9 @@ std::vector<StepTask> step_tasks(const CheckpointTuple& tuple, const KnownGraph&
 std::string node_of(const CheckpointTuple& tuple, const PendingWrite& write,
                     const KnownGraph& graph);
 
+// A stored task path as a person reads it: "pull", "Send 2", "call 0 of workflow".
+std::string path_title(const std::string& task_path);
+
 // Channels that say which node runs next, and what happened to tasks: no part of a state.
 bool is_reserved_channel(std::string_view channel);
 
