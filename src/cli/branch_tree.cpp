@@ -20,7 +20,8 @@ class Drawing {
     }
     for (std::size_t i = nodes.size(); i-- > 0;) {
       newest_[i] = i;
-      for (const std::size_t child : children_[i]) newest_[i] = std::max(newest_[i], newest_[child]);
+      for (const std::size_t child : children_[i])
+        newest_[i] = std::max(newest_[i], newest_[child]);
     }
     // The branch that ends last goes on straight.
     const auto by_end = [this](std::size_t a, std::size_t b) { return newest_[a] < newest_[b]; };
@@ -30,7 +31,8 @@ class Drawing {
 
   std::vector<TreeRow> draw() {
     // What is still to draw, the next one last. Threads are too long for recursion.
-    for (auto root = roots_.rbegin(); root != roots_.rend(); ++root) stack_.push_back({*root, "", ""});
+    for (auto root = roots_.rbegin(); root != roots_.rend(); ++root)
+      stack_.push_back({*root, "", ""});
     while (!stack_.empty()) {
       const Pending pending = std::move(stack_.back());
       stack_.pop_back();

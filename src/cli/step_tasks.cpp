@@ -129,18 +129,18 @@ std::vector<StepTask> step_tasks(const CheckpointTuple& tuple, const KnownGraph&
   std::int64_t index = 0;
   for (const Value& send : sends.is_list() ? sends : list()) {
     if (const std::string node(target_of(send)); !node.empty()) {
-      tasks.push_back({origin ? push_task_id(*origin, node, index) : "", node,
-                       list({kPush, index, false})});
+      tasks.push_back(
+          {origin ? push_task_id(*origin, node, index) : "", node, list({kPush, index, false})});
     }
     ++index;
   }
   bool has_start = false;
   for (const auto& [node, triggers] : graph.triggers()) {
     has_start = has_start || triggers.contains(std::string(kStart));
-    const bool is_woken =
-        std::any_of(triggers.begin(), triggers.end(), [&, &node = node](const std::string& channel) {
-          return wakes(tuple.checkpoint, channel, node);
-        });
+    const bool is_woken = std::any_of(triggers.begin(), triggers.end(),
+                                      [&, &node = node](const std::string& channel) {
+                                        return wakes(tuple.checkpoint, channel, node);
+                                      });
     if (is_woken) tasks.push_back({pull_id(tuple, node, triggers), node, list({kPull, node})});
   }
   const std::string start(kStart);

@@ -26,7 +26,8 @@ void add_write(TaskRecord& task, const PendingWrite& write) {
     task.error = pregel::error_text(write.value);
   } else if (!pregel::is_control(write.channel)) {
     task.is_finished = true;
-    const bool is_listed = std::count(task.channels.begin(), task.channels.end(), write.channel) > 0;
+    const bool is_listed =
+        std::count(task.channels.begin(), task.channels.end(), write.channel) > 0;
     if (!is_reserved_channel(write.channel) && !is_listed) task.channels.push_back(write.channel);
   }
 }
@@ -138,7 +139,8 @@ class Reader {
     const std::string source = entry.source();
     if (source != "loop" && source != "update") return;
     for (const TaskRecord& task : parent.tasks) {
-      if (task.is_finished && task.is_update() == (source == "update")) entry.made_by.push_back(task);
+      if (task.is_finished && task.is_update() == (source == "update"))
+        entry.made_by.push_back(task);
     }
   }
 
@@ -178,13 +180,12 @@ std::string TaskRecord::title() const {
 std::vector<TaskRecord> task_records(const CheckpointTuple& tuple, const KnownGraph& graph) {
   std::vector<TaskRecord> tasks;
   for (const PendingWrite& write : tuple.pending_writes) {
-    auto task = std::find_if(tasks.begin(), tasks.end(), [&](const TaskRecord& known) {
-      return known.id == write.task_id;
-    });
+    auto task = std::find_if(tasks.begin(), tasks.end(),
+                             [&](const TaskRecord& known) { return known.id == write.task_id; });
     if (task == tasks.end()) {
-      task = tasks.insert(task, {.id = write.task_id,
-                                 .path = write.task_path,
-                                 .node = node_of(tuple, write, graph)});
+      task = tasks.insert(
+          task,
+          {.id = write.task_id, .path = write.task_path, .node = node_of(tuple, write, graph)});
     }
     add_write(*task, write);
   }

@@ -18,7 +18,7 @@ namespace clew::cli {
 struct TaskRecord {
   std::string id;
   std::string path;
-  std::string node;  // empty if nothing tells
+  std::string node;                        // empty if nothing tells
   std::vector<std::string> channels = {};  // of the state, that it wrote
   std::vector<Interrupt> interrupts = {};
   std::vector<std::optional<Value>> answers = {};  // to each of them; nothing while it is open

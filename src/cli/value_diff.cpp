@@ -73,9 +73,8 @@ class LongestCommon {
   static std::ptrdiff_t start(const std::vector<std::ptrdiff_t>& reached, std::ptrdiff_t most,
                               std::ptrdiff_t edits, std::ptrdiff_t diagonal) {
     if (edits == 0) return 0;
-    const bool is_insert = is_insertion(edits, diagonal, [&](std::ptrdiff_t d) {
-      return reached[most + d];
-    });
+    const bool is_insert =
+        is_insertion(edits, diagonal, [&](std::ptrdiff_t d) { return reached[most + d]; });
     return is_insert ? reached[most + diagonal + 1] : reached[most + diagonal - 1] + 1;
   }
 
@@ -179,7 +178,8 @@ class Comparison {
 
   void compare_elements(const Value& path, const Value& before, const Value& after) {
     // What both begin with, by what they share; what is left of it by comparison.
-    std::size_t first = std::min(difference(before, after).kept, std::min(before.size(), after.size()));
+    std::size_t first =
+        std::min(difference(before, after).kept, std::min(before.size(), after.size()));
     const std::size_t shorter = std::min(before.size(), after.size());
     while (first < shorter && are_equal(before[first], after[first])) ++first;
     std::size_t last = 0;

@@ -16,7 +16,9 @@ constexpr std::size_t kMostElements = 10;  // of a list, at each end of it
 constexpr std::size_t kMostDepth = 3;
 constexpr std::size_t kWidestName = 24;
 
-std::string json_of(const Value& value) { return to_json(value, {.non_finite = NonFinite::literal}); }
+std::string json_of(const Value& value) {
+  return to_json(value, {.non_finite = NonFinite::literal});
+}
 
 std::string counted(std::size_t count, const char* noun) {
   return count_text(count) + " " + noun + (count == 1 ? "" : "s");
@@ -51,9 +53,10 @@ class Printer {
     for (auto [key, entry] : value.items()) print_named(key, entry, indent, width, depth);
   }
 
-  void print_named(std::string_view name, const Value& value, std::size_t indent,
-                   std::size_t width, std::size_t depth) {
-    const std::string key = shortened(one_line(name), options_.full ? name.size() * 4 : kWidestName);
+  void print_named(std::string_view name, const Value& value, std::size_t indent, std::size_t width,
+                   std::size_t depth) {
+    const std::string key =
+        shortened(one_line(name), options_.full ? name.size() * 4 : kWidestName);
     const std::size_t shown = display_width(key);
     const std::string lead = std::string(indent, ' ') + console_.styled(Style::cyan, key) +
                              std::string(width > shown ? width - shown : 0, ' ') + "  ";
@@ -102,7 +105,8 @@ class Printer {
     if (elements.empty()) return print_line(indent, "[]");
     for_each_shown(elements, indent, [&](const Value& element) {
       const bool is_whole = options_.full && has_parts(element);
-      if (!is_whole) return print_text(indent + 2, value_text(element), std::string(indent, ' ') + "- ");
+      if (!is_whole)
+        return print_text(indent + 2, value_text(element), std::string(indent, ' ') + "- ");
       console_.out << std::string(indent, ' ') << "- "
                    << console_.styled(Style::dim, size_text(element)) << '\n';
       print(element, indent + 2, depth + 1);
@@ -204,7 +208,8 @@ std::string message_line(const Value& message) {
   if (content.is_list()) {
     for (const Value& block : content) {
       if (!line.empty()) line += " ";
-      line += block["text"].is_string() ? std::string(block["text"].as_string()) : value_text(block);
+      line +=
+          block["text"].is_string() ? std::string(block["text"].as_string()) : value_text(block);
     }
   }
   const Value& calls = fields["tool_calls"];

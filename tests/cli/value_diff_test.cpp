@@ -59,7 +59,9 @@ TEST(ValueDiff, MessagesAreComparedById) {
             "[2] +{\"role\":\"user\",\"content\":\"again\",\"id\":\"4\"}\n");
 }
 
-TEST(ValueDiff, AnotherKindIsAChange) { EXPECT_EQ(drawn({{"a", 1}}, {{"a", "1"}}), "a -1 +\"1\"\n"); }
+TEST(ValueDiff, AnotherKindIsAChange) {
+  EXPECT_EQ(drawn({{"a", 1}}, {{"a", "1"}}), "a -1 +\"1\"\n");
+}
 
 // What stays, what goes and what comes make the newer list of the older one.
 Value patched(const Value& before, const Value& after) {
@@ -67,7 +69,8 @@ Value patched(const Value& before, const Value& after) {
   for (const Value& element : before) kept.emplace_back(element);
   std::map<std::int64_t, Value> placed;
   for (const ValueChange& change : value_diff(before, after)) {
-    if (change.before && !change.after) kept[static_cast<std::size_t>(change.path[0].as_int())].reset();
+    if (change.before && !change.after)
+      kept[static_cast<std::size_t>(change.path[0].as_int())].reset();
     if (change.after) placed[change.path[0].as_int()] = *change.after;
     if (change.before && change.after) {
       // Which of the older ones it was is not told; any equal one stands for it.
@@ -106,7 +109,8 @@ TEST(ValueDiff, RandomListsAreRebuiltFromTheirDifferences) {
     others.insert(others.begin() + static_cast<std::ptrdiff_t>(random() % (others.size() + 1)), 99);
     const Value before = numbers;
     const Value after = others;
-    ASSERT_EQ(patched(before, after), after) << before << " " << after << "\n" << drawn(before, after);
+    ASSERT_EQ(patched(before, after), after) << before << " " << after << "\n"
+                                             << drawn(before, after);
   }
 }
 

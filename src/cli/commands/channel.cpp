@@ -60,8 +60,8 @@ std::vector<ThreadValue> native_values(Database& database, const std::string& ch
   std::vector<ThreadValue> values;
   for (const Value& row : rows) {
     if (row["json"].is_null()) continue;  // the channel holds nothing now
-    values.push_back({row.get<std::string>("thread_id"), row["version"],
-                      parse_json(row["json"].as_string())});
+    values.push_back(
+        {row.get<std::string>("thread_id"), row["version"], parse_json(row["json"].as_string())});
   }
   for (const std::string& thread : threads) {
     const bool is_found = std::any_of(values.begin(), values.end(), [&](const ThreadValue& found) {
@@ -103,8 +103,8 @@ std::vector<ThreadValue> langgraph_values(Database& database, const std::string&
 
 std::vector<std::string> known_channels(Database& database) {
   const bool is_native = database.saver().layout() == SqliteLayout::native;
-  const Value rows = database.saver().query(
-      std::string("SELECT DISTINCT channel FROM ") + (is_native ? "checkpoint_blobs" : "writes"));
+  const Value rows = database.saver().query(std::string("SELECT DISTINCT channel FROM ") +
+                                            (is_native ? "checkpoint_blobs" : "writes"));
   std::vector<std::string> channels;
   for (const Value& row : rows) {
     auto channel = row.get<std::string>("channel");
@@ -115,8 +115,8 @@ std::vector<std::string> known_channels(Database& database) {
 
 // "6 messages, the last: ai: You said hi".
 std::string summary(const Value& value) {
-  const bool are_messages = value.is_list() && !value.empty() &&
-                            looks_like_message(value[value.size() - 1]);
+  const bool are_messages =
+      value.is_list() && !value.empty() && looks_like_message(value[value.size() - 1]);
   if (!are_messages) return value_text(value);
   return size_text(value) + ", the last: " + value_text(value[value.size() - 1]);
 }
@@ -124,11 +124,11 @@ std::string summary(const Value& value) {
 int show_channel(Database& database, const Arguments& arguments, Console& console) {
   const std::string channel = arguments.text("name");
   std::vector<std::string> threads;
-  for (const std::string& text : arguments.texts("threads")) threads.push_back(database.thread(text));
+  for (const std::string& text : arguments.texts("threads"))
+    threads.push_back(database.thread(text));
   const bool is_native = database.saver().layout() == SqliteLayout::native;
-  const std::vector<ThreadValue> values = is_native
-                                              ? native_values(database, channel, threads)
-                                              : langgraph_values(database, channel, threads);
+  const std::vector<ThreadValue> values = is_native ? native_values(database, channel, threads)
+                                                    : langgraph_values(database, channel, threads);
   if (values.empty()) {
     const std::vector<std::string> known = known_channels(database);
     const bool is_known = std::count(known.begin(), known.end(), channel) > 0;
@@ -160,8 +160,8 @@ Command channel_command() {
   command.name = "channel";
   command.help = "Show the newest value of one channel for many threads";
   command.positionals = {{"name", "The channel"}};
-  command.flags = {{"threads", "Which threads; all if none is named", Flag::Form::texts, "",
-                    "THREAD ..."}};
+  command.flags = {
+      {"threads", "Which threads; all if none is named", Flag::Form::texts, "", "THREAD ..."}};
   return database_command(std::move(command), show_channel);
 }
 

@@ -91,7 +91,8 @@ class Report {
 
   void print_change(const ValueChange& change) {
     const bool is_inside = change.path.size() > 1;
-    std::string place = path_text(is_inside ? change.path.slice(1, change.path.size()) : change.path);
+    std::string place =
+        path_text(is_inside ? change.path.slice(1, change.path.size()) : change.path);
     if (!place.empty()) place += "  ";
     const std::string indent = is_inside ? "  " : "";
     if (change.before) print_whole("- ", indent + place, *change.before, Style::red);
@@ -100,7 +101,8 @@ class Report {
 
   // The elements of a list that came or went as a whole have lines of their own.
   void print_whole(const char* mark, const std::string& place, const Value& value, Style style) {
-    if (!value.is_list() || value.empty()) return print_line(mark, place + value_text(value), style);
+    if (!value.is_list() || value.empty())
+      return print_line(mark, place + value_text(value), style);
     print_line(mark, place + size_text(value), style);
     for (const Value& element : value) print_line(mark, "  " + value_text(element), style);
   }
@@ -119,8 +121,9 @@ int show_difference(Database& database, const Arguments& arguments, Console& con
   const std::string thread_id =
       arguments.has("thread") ? database.thread(arguments.text("thread")) : "";
   Side a = side_of(database, database.checkpoint(arguments.text("a"), thread_id));
-  Side b = arguments.has("b") ? side_of(database, database.checkpoint(arguments.text("b"), thread_id))
-                              : a;
+  Side b = arguments.has("b")
+               ? side_of(database, database.checkpoint(arguments.text("b"), thread_id))
+               : a;
   if (!arguments.has("b")) a = side_before(database, b);
   const std::vector<ValueChange> changes = value_diff(a.values, b.values);
   if (arguments.is_on("json")) {

@@ -15,7 +15,7 @@ namespace clew::cli {
 namespace {
 
 // The histories of subgraphs, by the checkpoint around them.
-using Place = std::pair<std::string, std::string>;              // namespace, checkpoint
+using Place = std::pair<std::string, std::string>;               // namespace, checkpoint
 using Nested = std::map<Place, std::map<std::string, History>>;  // -> namespace -> history
 
 // The innermost graph around a checkpoint of a subgraph.

@@ -43,7 +43,8 @@ class StatePrinter {
     padded.resize(kNames, ' ');
     const std::size_t used = indent + kNames;
     std::string shown = one_line(text);
-    if (console_.width > used + 8 && !options_.full) shown = shortened(shown, console_.width - used);
+    if (console_.width > used + 8 && !options_.full)
+      shown = shortened(shown, console_.width - used);
     line(indent, console_.styled(Style::bold, padded) + console_.styled(style, shown));
   }
 
@@ -106,8 +107,7 @@ int show_state(Database& database, const Arguments& arguments, Console& console)
   const CheckpointKey key = database.checkpoint(arguments.text("checkpoint"), thread_id);
   const auto tuple = database.saver().get_tuple(key);
   if (!tuple) throw Error("thread '" + thread_id + "' has no checkpoint of its root graph");
-  const StateSnapshot state =
-      stored_state(database.saver(), *tuple, arguments.is_on("subgraphs"));
+  const StateSnapshot state = stored_state(database.saver(), *tuple, arguments.is_on("subgraphs"));
   if (arguments.is_on("json")) {
     print_json(console, to_value(state));
   } else {

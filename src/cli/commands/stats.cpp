@@ -89,10 +89,8 @@ constexpr auto kRight = Table::Align::right;
 void print_rows(const DatabaseStats& stats, Console& console) {
   Table table({{"STORED"}, {"ROWS", kRight}, {"BYTES", kRight}, {"AVERAGE", kRight}});
   const auto add = [&](const char* what, std::uint64_t rows, std::uint64_t bytes) {
-    table.add({{what},
-               {count_text(rows)},
-               {bytes_text(bytes)},
-               {bytes_text(average(bytes, rows))}});
+    table.add(
+        {{what}, {count_text(rows)}, {bytes_text(bytes)}, {bytes_text(average(bytes, rows))}});
   };
   add("checkpoints", stats.checkpoints, stats.checkpoint_bytes);
   if (stats.values) add("values", *stats.values, stats.value_bytes.value_or(0));
@@ -169,9 +167,9 @@ void print_sharing(const DatabaseStats& stats, Console& console) {
 void print_growth(const DatabaseStats& stats, Console& console) {
   if (!stats.growth) return;
   const Growth& growth = *stats.growth;
-  console.out << "growth   thread " << one_line(growth.thread_id) << ", " << plural(growth.turns, "turn")
-              << ": " << bytes_text(growth.first_bytes) << " per turn at first, "
-              << bytes_text(growth.last_bytes) << " now\n";
+  console.out << "growth   thread " << one_line(growth.thread_id) << ", "
+              << plural(growth.turns, "turn") << ": " << bytes_text(growth.first_bytes)
+              << " per turn at first, " << bytes_text(growth.last_bytes) << " now\n";
 }
 
 int show_stats(Database& database, const Arguments& arguments, Console& console) {
@@ -183,9 +181,9 @@ int show_stats(Database& database, const Arguments& arguments, Console& console)
     return 0;
   }
   if (thread_id.empty()) {
-    console.out << one_line(database.path()) << ": " << bytes_text(stats.file_bytes) << ", of which "
-                << bytes_text(stats.free_bytes) << " free; " << plural(stats.threads, "thread")
-                << "\n\n";
+    console.out << one_line(database.path()) << ": " << bytes_text(stats.file_bytes)
+                << ", of which " << bytes_text(stats.free_bytes) << " free; "
+                << plural(stats.threads, "thread") << "\n\n";
   }
   print_rows(stats, console);
   console.out << '\n';

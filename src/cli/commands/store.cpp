@@ -195,8 +195,8 @@ Command search_command() {
   Command command;
   command.name = "search";
   command.help = "Find items by their words, by their entries, or all below a namespace";
-  command.positionals = {{"prefix", "How their namespaces begin; all if it is not named",
-                          Positional::Form::optional}};
+  command.positionals = {
+      {"prefix", "How their namespaces begin; all if it is not named", Positional::Form::optional}};
   command.flags = {
       {"query", "The words to look for; the best items come first", Flag::Form::text, "", "TEXT"},
       {"filter", "Only items whose value has this; may be given several times", Flag::Form::texts,

@@ -27,8 +27,8 @@ constexpr const char* kLangGraphWrites =
 
 struct WrittenChannel {
   std::string name;
-  std::uint64_t bytes = 0;                // of the whole value after the step
-  std::optional<std::uint64_t> stored;    // of the row, where each version has one
+  std::uint64_t bytes = 0;              // of the whole value after the step
+  std::optional<std::uint64_t> stored;  // of the row, where each version has one
 };
 
 struct Trace {
@@ -145,22 +145,22 @@ std::optional<double> merge_ratio(const Trace& trace) {
 void print_trace_json(const Trace& trace, Console& console) {
   ListBuilder channels;
   for (const WrittenChannel& channel : trace.channels) {
-    channels.push_back(object({{"channel", channel.name},
-                               {"bytes", channel.bytes},
-                               {"stored_bytes", channel.stored}}));
+    channels.push_back(object(
+        {{"channel", channel.name}, {"bytes", channel.bytes}, {"stored_bytes", channel.stored}}));
   }
-  print_json(console,
-             object({{"thread_id", trace.from.key.thread_id},
-                     {"checkpoint_ns", trace.from.key.checkpoint_ns},
-                     {"checkpoint_id", trace.from.key.checkpoint_id},
-                     {"next_checkpoint_id", trace.to ? Value(trace.to->key.checkpoint_id) : Value()},
-                     {"writes", trace.writes},
-                     {"tasks", trace.tasks()},
-                     {"bytes", trace.bytes()},
-                     {"state_bytes", trace.state_bytes()},
-                     {"values", std::move(channels).build()},
-                     {"value_bytes", trace.value_bytes()},
-                     {"merge_ratio", merge_ratio(trace)}}));
+  print_json(
+      console,
+      object({{"thread_id", trace.from.key.thread_id},
+              {"checkpoint_ns", trace.from.key.checkpoint_ns},
+              {"checkpoint_id", trace.from.key.checkpoint_id},
+              {"next_checkpoint_id", trace.to ? Value(trace.to->key.checkpoint_id) : Value()},
+              {"writes", trace.writes},
+              {"tasks", trace.tasks()},
+              {"bytes", trace.bytes()},
+              {"state_bytes", trace.state_bytes()},
+              {"values", std::move(channels).build()},
+              {"value_bytes", trace.value_bytes()},
+              {"merge_ratio", merge_ratio(trace)}}));
 }
 
 std::string plural(std::size_t count, const char* noun) {
@@ -175,7 +175,8 @@ void print_values(const Trace& trace, Console& console) {
     stored += channel.stored.value_or(0);
   }
   console.out << bytes_text(trace.state_bytes()) << " written to the state; after it "
-              << plural(trace.channels.size(), "channel") << " of " << bytes_text(trace.value_bytes());
+              << plural(trace.channels.size(), "channel") << " of "
+              << bytes_text(trace.value_bytes());
   if (is_stored_apart && stored != trace.value_bytes()) {
     console.out << ", stored as " << bytes_text(stored);
   }
