@@ -128,6 +128,17 @@ std::string unknown_flag(const Command& command, const std::vector<std::string>&
   return "";
 }
 
+// What went wrong, without whatever in it would tell the terminal to do something.
+std::string printable(std::string_view message) {
+  std::string text;
+  for (std::size_t start = 0; start <= message.size();) {
+    const std::size_t end = std::min(message.find('\n', start), message.size());
+    text += (start == 0 ? "" : "\n") + one_line(message.substr(start, end - start));
+    start = end + 1;
+  }
+  return text;
+}
+
 // Why a line makes no sense.
 int complain(const Asked& asked, std::string reason, const std::vector<std::string>& arguments,
              Console& console) {
@@ -140,7 +151,7 @@ int complain(const Asked& asked, std::string reason, const std::vector<std::stri
       reason = std::move(unknown);
     }
   }
-  console.error << asked.title << ": " << reason << '\n'
+  console.error << asked.title << ": " << printable(reason) << '\n'
                 << "Run `" << asked.title << " --help` for more.\n";
   return 2;
 }
@@ -149,7 +160,7 @@ int run_parsed(const Parsed& parsed, Console& console) {
   try {
     return parsed.command->run(parsed.arguments(), console);
   } catch (const std::exception& error) {
-    console.error << "clew " << parsed.title << ": " << error.what() << '\n';
+    console.error << "clew " << parsed.title << ": " << printable(error.what()) << '\n';
     return 1;
   }
 }

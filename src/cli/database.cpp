@@ -150,12 +150,13 @@ std::string Database::thread(const std::string& text) {
 }
 
 CheckpointKey Database::checkpoint(const std::string& text, const std::string& thread_id) {
+  if (text.empty() && thread_id.empty()) throw Error("no checkpoint is named");
   if (text.empty()) return {thread_id};
   std::vector<CheckpointKey> keys;
   std::vector<std::string> ids;
   const Value rows = saver().query(
       "SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints"
-      " WHERE (?1 = '' OR thread_id = ?1) AND checkpoint_id LIKE '%' || ?2"
+      " WHERE (?1 = '' OR thread_id = ?1) AND substr(checkpoint_id, -length(?2)) = ?2"
       " ORDER BY checkpoint_id LIMIT 10",
       list({thread_id, text}));
   for (const Value& row : rows) {

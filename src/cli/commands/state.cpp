@@ -79,7 +79,7 @@ class StatePrinter {
                         : !task.interrupts.empty() ? "waits for an answer"
                                                    : "to run";
     line(indent, console_.styled(Style::cyan, one_line(task.name)) + "  " +
-                     console_.styled(Style::dim, task.id.substr(0, 8)) + "  " + state);
+                     console_.styled(Style::dim, one_line(task.id.substr(0, 8))) + "  " + state);
     for (const Interrupt& question : task.interrupts) {
       text(indent + 2, "? " + value_text(question.value), Style::yellow);
     }

@@ -191,16 +191,17 @@ void print_values(const Trace& trace, Console& console) {
 void print_trace(const Trace& trace, Console& console) {
   const std::string step = value_text(trace.from.metadata["step"]);
   console.out << one_line("thread " + trace.from.key.thread_id) << ", from "
-              << console.styled(Style::yellow, short_id(trace.from.key.checkpoint_id)) << " (step "
-              << step << ")";
+              << console.styled(Style::yellow, one_line(short_id(trace.from.key.checkpoint_id)))
+              << " (step " << step << ")";
   if (trace.to) {
-    console.out << " to " << console.styled(Style::yellow, short_id(trace.to->key.checkpoint_id));
+    console.out << " to "
+                << console.styled(Style::yellow, one_line(short_id(trace.to->key.checkpoint_id)));
   }
   console.out << '\n';
   if (trace.writes.empty()) {
     console.out << "no task has run from there";
     if (!trace.from.parent_id.empty()) {
-      console.out << "; clew trace " << short_id(trace.from.parent_id)
+      console.out << "; clew trace " << one_line(short_id(trace.from.parent_id))
                   << " shows the step that made it";
     }
     console.out << '\n';
