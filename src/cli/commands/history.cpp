@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <ostream>
 
+#include <clew/error.hpp>
+
 #include "cli/branch_tree.hpp"
 #include "cli/commands.hpp"
 #include "cli/database.hpp"
@@ -199,6 +201,9 @@ int show_history(Database& database, const Arguments& arguments, Console& consol
   const std::string thread_id = database.thread(arguments.text("thread"));
   const History history = read_history(database.saver(), thread_id, "",
                                        static_cast<std::size_t>(arguments.number("limit")));
+  if (history.entries.empty()) {
+    throw Error("thread '" + thread_id + "' has no checkpoint of its root graph");
+  }
   Nested nested;
   if (arguments.is_on("subgraphs")) nested = read_subgraphs(database, thread_id);
   if (arguments.is_on("json")) {
