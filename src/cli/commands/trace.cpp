@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/database.hpp"
 #include "cli/step_tasks.hpp"
+#include "cli/stored_state.hpp"
 #include "cli/table.hpp"
 #include "cli/value_view.hpp"
 
@@ -81,27 +82,35 @@ std::optional<CheckpointTuple> made_by_step(Database& database, const Checkpoint
   return std::nullopt;
 }
 
+// The row of a version of a channel; nothing where there is none.
+std::optional<std::uint64_t> row_bytes(Database& database, const CheckpointTuple& tuple,
+                                       const std::string& channel) {
+  if (database.saver().layout() != SqliteLayout::native) return std::nullopt;
+  const CheckpointKey& key = tuple.key;
+  const Value rows = database.saver().query(
+      "SELECT length(blob_data) AS bytes FROM checkpoint_blobs WHERE thread_id = ?"
+      " AND checkpoint_ns = ? AND channel = ? AND version = ?",
+      list(
+          {key.thread_id, key.checkpoint_ns, channel, tuple.checkpoint.channel_versions[channel]}));
+  return rows.empty() ? std::nullopt : std::optional(Trace::bytes_of(rows[0]));
+}
+
 std::vector<WrittenChannel> channels_after(Database& database, const Trace& trace) {
-  std::vector<WrittenChannel> channels;
+  std::set<std::string> written;
+  for (const Value& write : trace.writes) {
+    auto channel = write.get<std::string>("channel");
+    if (!is_reserved_channel(channel)) written.insert(std::move(channel));
+  }
+  const Value& stored = trace.to->checkpoint.channel_values;
+  const Value joined = stored_values(database.saver(), *trace.to);  // with delta channels
   const auto serializer = database.serializer();
-  const bool has_rows = database.saver().layout() == SqliteLayout::native;
-  const CheckpointKey& key = trace.to->key;
-  for (auto [channel, value] : trace.to->checkpoint.channel_values.items()) {
-    bool is_written = false;
-    for (const Value& write : trace.writes) {
-      is_written = is_written || write["channel"] == Value(channel);
-    }
-    if (!is_written || is_reserved_channel(channel)) continue;
-    WrittenChannel written{std::string(channel), serializer->dumps_typed(value).bytes.size(), {}};
-    if (has_rows) {
-      const Value rows = database.saver().query(
-          "SELECT length(blob_data) AS bytes FROM checkpoint_blobs WHERE thread_id = ?"
-          " AND checkpoint_ns = ? AND channel = ? AND version = ?",
-          list({key.thread_id, key.checkpoint_ns, channel,
-                trace.to->checkpoint.channel_versions[channel]}));
-      if (!rows.empty()) written.stored = Trace::bytes_of(rows[0]);
-    }
-    channels.push_back(std::move(written));
+  std::vector<WrittenChannel> channels;
+  for (const std::string& name : written) {
+    const Value* value = stored.find(name);
+    if (!value) value = joined.find(name);
+    if (!value) continue;
+    channels.push_back(
+        {name, serializer->dumps_typed(*value).bytes.size(), row_bytes(database, *trace.to, name)});
   }
   return channels;
 }
