@@ -148,7 +148,7 @@ class Comparison {
   void compare_lists(const Value& path, const Value& before, const Value& after) {
     const auto older = places_by_id(before);
     const auto newer = older ? places_by_id(after) : std::nullopt;
-    if (older && newer && !(before.empty() && after.empty())) {
+    if (older && newer) {
       return compare_messages(path, before, after, *older, *newer);
     }
     compare_elements(path, before, after);
