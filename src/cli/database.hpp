@@ -28,6 +28,8 @@ class Database {
   // Throws Error if there are no threads in the file, or no memories.
   SqliteSaver& saver();
   SqliteStore& store();
+  // How the values of threads become bytes.
+  std::shared_ptr<const Serializer> serializer() const;
   bool has_threads() const { return has_threads_; }
   bool has_store() const { return has_store_; }
 
