@@ -121,6 +121,9 @@ class SqliteSaver final : public Checkpointer {
   static std::shared_ptr<SqliteSaver> open(const std::string& path, SqliteOptions options = {});
   ~SqliteSaver() override;
 
+  // Whether an existing SQLite file has tables of threads, in either layout. Makes nothing.
+  static bool is_in(const std::string& path);
+
   std::optional<CheckpointTuple> get_tuple(const CheckpointKey& key) override;
   // Without a namespace: in the LangGraph layout the newest first whatever its
   // namespace; in the native one namespace by namespace.

@@ -73,6 +73,9 @@ class SqliteStore final : public Store {
                                            SqliteStoreOptions options = {});
   ~SqliteStore() override;
 
+  // Whether an existing SQLite file has the tables of a store. Makes nothing.
+  static bool is_in(const std::string& path);
+
   // A batch is one transaction.
   std::vector<StoreResult> batch(std::span<const StoreOp> ops) override;
   std::size_t reindex(const ReindexOptions& options = {}) override;

@@ -39,9 +39,12 @@ struct StreamOptions {
   bool subgraphs = false;
 };
 
-// The events of a run, in order, once. Iterating waits for the next event; an
-// error of the run is thrown where its event would be. The run goes on while
-// nobody waits, and is cancelled if the Stream is dropped before its end.
+// The events of a run, in order, once. An error of the run is thrown where its event
+// would be. With the modes values, updates and checkpoints, and without subgraphs, it
+// is reading that runs the graph: a step begins when the events of the one before are
+// read, in the reader's thread if that serves. With other modes, and for async_next(),
+// the run goes ahead of its reader. If the Stream is dropped before its end, the run is
+// cancelled: steps whose events were read have been stored, others are not begun.
 class Stream {
  public:
   class Queue;

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
+#include "cli/near.hpp"
 
 namespace clew::cli {
 namespace {
@@ -55,15 +56,17 @@ void add_flag(CLI::App& app, const Flag& flag, Parsed& parsed) {
 }
 
 void add_positional(CLI::App& app, const Positional& positional, Parsed& parsed) {
-  CLI::Option* option =
-      app.add_option(positional.name, parsed.texts[positional.name], positional.help);
-  option->type_name("");
-  if (!positional.choices.empty()) option->check(CLI::IsMember(positional.choices));
-  switch (positional.form) {
-    case Positional::Form::required: option->required()->expected(1); break;
-    case Positional::Form::optional: option->expected(0, 1); break;
-    case Positional::Form::repeated: option->expected(0, -1); break;
+  std::vector<std::string>& values = parsed.texts[positional.name];
+  if (positional.form == Positional::Form::repeated) {
+    app.add_option(positional.name, values, positional.help)->type_name("")->expected(0, -1);
+    return;
   }
+  // Not by the list itself, which would take the positionals behind it too.
+  const auto set = [&values](const std::string& text) { values = {text}; };
+  CLI::Option* option =
+      app.add_option_function<std::string>(positional.name, set, positional.help)->type_name("");
+  if (positional.form == Positional::Form::required) option->required();
+  if (!positional.choices.empty()) option->check(CLI::IsMember(positional.choices));
 }
 
 using AllParsed = std::vector<std::unique_ptr<Parsed>>;
@@ -89,11 +92,79 @@ void add_command(CLI::App& parent, const Command& command, const std::string& ti
   for (const Flag& flag : command.flags) add_flag(*app, flag, parsed);
 }
 
+// Which commands the line names, and what of it is not known.
+struct Asked {
+  const std::vector<Command>* among = nullptr;
+  const Command* command = nullptr;
+  std::string title = "clew";  // "clew store ls"
+  std::string unknown;         // in the place of a command
+};
+
+Asked asked_of(const std::vector<Command>& commands, const std::vector<std::string>& arguments) {
+  Asked asked;
+  asked.among = &commands;
+  for (const std::string& argument : arguments) {
+    if (argument.starts_with("-") || asked.among->empty()) break;
+    const auto found = std::find_if(asked.among->begin(), asked.among->end(),
+                                    [&](const Command& known) { return known.name == argument; });
+    if (found == asked.among->end()) {
+      asked.unknown = argument;
+      break;
+    }
+    asked.command = &*found;
+    asked.among = &found->commands;
+    asked.title += " " + argument;
+  }
+  return asked;
+}
+
+// "there is no flag '--limt'; ...", or empty if all flags are known.
+std::string unknown_flag(const Command& command, const std::vector<std::string>& arguments) {
+  std::vector<std::string> known = {"--help"};
+  for (const Flag& flag : command.flags) known.push_back("--" + flag.name);
+  for (const std::string& argument : arguments) {
+    const std::string name = argument.substr(0, argument.find('='));
+    if (!name.starts_with("--") || std::count(known.begin(), known.end(), name) > 0) continue;
+    return "there is no flag '" + name + "'" + did_you_mean(name, known);
+  }
+  return "";
+}
+
+// What went wrong, without whatever in it would tell the terminal to do something.
+std::string printable(std::string_view message) {
+  std::string text;
+  for (std::size_t start = 0; start <= message.size();) {
+    const std::size_t end = std::min(message.find('\n', start), message.size());
+    text += (start == 0 ? "" : "\n") + one_line(message.substr(start, end - start));
+    start = end + 1;
+  }
+  return text;
+}
+
+// Why a line makes no sense.
+int complain(const Asked& asked, std::string reason, const std::vector<std::string>& arguments,
+             Console& console) {
+  if (!asked.unknown.empty()) {
+    std::vector<std::string> names;
+    for (const Command& command : *asked.among) {
+      if (!command.is_hidden) names.push_back(command.name);
+    }
+    reason = "there is no command '" + asked.unknown + "'" + did_you_mean(asked.unknown, names);
+  } else if (asked.command) {
+    if (std::string unknown = unknown_flag(*asked.command, arguments); !unknown.empty()) {
+      reason = std::move(unknown);
+    }
+  }
+  console.error << asked.title << ": " << printable(reason) << '\n'
+                << "Run `" << asked.title << " --help` for more.\n";
+  return 2;
+}
+
 int run_parsed(const Parsed& parsed, Console& console) {
   try {
     return parsed.command->run(parsed.arguments(), console);
   } catch (const std::exception& error) {
-    console.error << "clew " << parsed.title << ": " << error.what() << '\n';
+    console.error << "clew " << parsed.title << ": " << printable(error.what()) << '\n';
     return 1;
   }
 }
@@ -115,10 +186,11 @@ int run_command_line(const std::vector<Command>& commands, std::vector<std::stri
   AllParsed all;
   for (const Command& command : commands) add_command(program, command, command.name, all);
   try {
-    std::reverse(arguments.begin(), arguments.end());  // the order in which CLI11 takes them
-    program.parse(std::move(arguments));
+    // The order in which CLI11 takes them.
+    program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {
-    return program.exit(error, console.out, console.error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return program.exit(error, console.out, console.error);
+    return complain(asked_of(commands, arguments), error.what(), arguments, console);
   }
   const auto chosen = std::find_if(all.begin(), all.end(),
                                    [](const auto& parsed) { return parsed->app->parsed(); });

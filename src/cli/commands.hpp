@@ -8,6 +8,13 @@ namespace clew::cli {
 Command dev_command(ServeFunction serve);
 Command serve_command(ServeFunction serve);
 Command new_command();
+Command history_command();
+Command state_command();
+Command diff_command();
+Command trace_command();
+Command channel_command();
+Command stats_command();
+Command store_command();
 Command threads_command();
 Command copy_command();
 Command export_command();

@@ -10,8 +10,8 @@
 #include <clew/errors.hpp>
 #include <clew/json.hpp>
 
-#include "checkpoint/sqlite/connection.hpp"
 #include "cli/near.hpp"
+#include "server/sqlite_repository.hpp"
 
 namespace clew::cli {
 namespace {
@@ -92,14 +92,9 @@ std::optional<std::string> only_match(const std::string& text,
 Database::Database(std::string path) : path_(std::move(path)), cipher_(cipher_of_environment()) {
   if (!fs::exists(path_)) return;
   check_is_sqlite(path_);
-  sqlite::Connection connection(path_, std::chrono::seconds(30));
-  const auto has_table = [&](std::string_view name) {
-    return connection.value("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", name)
-        .has_value();
-  };
-  has_threads_ = has_table("checkpoints");
-  has_store_ = has_table("store");
-  has_server_ = has_table("agent_threads");
+  has_threads_ = SqliteSaver::is_in(path_);
+  has_store_ = SqliteStore::is_in(path_);
+  has_server_ = server::is_sqlite_repository(path_);
 }
 
 Database Database::open(const std::string& name) {
@@ -115,12 +110,17 @@ Database Database::open_or_make(const std::string& name, SqliteLayout layout) {
   return database;
 }
 
+std::shared_ptr<const Serializer> Database::serializer() const {
+  if (cipher_) return serializer_of(cipher_);
+  return std::make_shared<JsonPlusSerializer>();
+}
+
 SqliteSaver& Database::saver() {
   if (!has_threads_) throw Error("there are no threads in '" + path_ + "'");
   if (!saver_) {
     SqliteOptions options;
     options.layout = layout_;
-    if (cipher_) options.serializer = serializer_of(cipher_);
+    options.serializer = serializer();
     saver_ = SqliteSaver::open(path_, std::move(options));
   }
   return *saver_;
@@ -193,12 +193,13 @@ std::string Database::exact_thread(const std::string& text) {
 }
 
 CheckpointKey Database::checkpoint(const std::string& text, const std::string& thread_id) {
+  if (text.empty() && thread_id.empty()) throw Error("no checkpoint is named");
   if (text.empty()) return {thread_id};
   std::vector<CheckpointKey> keys;
   std::vector<std::string> ids;
   const Value rows = saver().query(
       "SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints"
-      " WHERE (?1 = '' OR thread_id = ?1) AND checkpoint_id LIKE '%' || ?2"
+      " WHERE (?1 = '' OR thread_id = ?1) AND substr(checkpoint_id, -length(?2)) = ?2"
       " ORDER BY checkpoint_id LIMIT 10",
       list({thread_id, text}));
   for (const Value& row : rows) {
@@ -220,9 +221,16 @@ CheckpointKey Database::checkpoint(const std::string& text, const std::string& t
       "SELECT checkpoint_id FROM checkpoints WHERE ?1 = '' OR thread_id = ?1"
       " ORDER BY checkpoint_id DESC LIMIT 10000",
       list({thread_id}));
-  for (const Value& row : known) ids.emplace_back(row["checkpoint_id"].as_string());
-  const std::string place = thread_id.empty() ? "" : " in thread '" + thread_id + "'";
-  throw Error("there is no checkpoint '" + text + "'" + place + did_you_mean(text, ids));
+  for (const Value& row : known) {
+    const auto id = row.get<std::string>("checkpoint_id");
+    ids.push_back(text.find('-') == std::string::npos ? short_id(id) : id);
+  }
+  if (!thread_id.empty()) {
+    throw Error("there is no checkpoint '" + text + "' in thread '" + thread_id + "'" +
+                did_you_mean(text, ids));
+  }
+  for (std::string& id : thread_ids()) ids.push_back(std::move(id));
+  throw Error("there is no checkpoint and no thread '" + text + "'" + did_you_mean(text, ids));
 }
 
 Flag database_flag() {

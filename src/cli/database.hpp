@@ -34,6 +34,8 @@ class Database {
   SqliteStore& store();
   // The same, but made if it is not there.
   SqliteStore& store_or_make();
+  // How the values of threads become bytes.
+  std::shared_ptr<const Serializer> serializer() const;
   bool has_threads() const { return has_threads_; }
   bool has_store() const { return has_store_; }
   // Whether an Agent Server keeps its records in the file too.

@@ -39,5 +39,8 @@ int main(int argc, char** argv) {
                        .shows_progress = isatty(STDERR_FILENO) != 0,
                        .in = isatty(STDIN_FILENO) != 0 ? &std::cin : nullptr};
   const auto commands = cli::all_commands([](const ServerOptions& options) { serve({}, options); });
-  return cli::run_command_line(commands, {argv + 1, argv + argc}, console);
+  const int status = cli::run_command_line(commands, {argv + 1, argv + argc}, console);
+  if (std::cout.flush()) return status;
+  std::cerr << "clew: the output could not be written\n";
+  return 1;
 }

@@ -12,6 +12,12 @@ constexpr std::size_t kLeastWidth = 8;  // of a column that shrinks
 
 std::string spaces(std::size_t count) { return std::string(count, ' '); }
 
+// The columns of a line that a text has behind those that are used.
+std::size_t rest_of(std::size_t available, std::size_t used, std::string_view text) {
+  if (available == 0) return display_width(text);
+  return available < used + kLeastWidth ? kLeastWidth : available - used;
+}
+
 }  // namespace
 
 void Table::add(std::vector<Cell> cells) {
@@ -25,7 +31,10 @@ std::vector<std::size_t> Table::widths(std::size_t available) const {
   std::size_t total = kGap.size() * (columns_.size() - 1);
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     std::size_t width = display_width(columns_[i].title);
-    for (const auto& row : rows_) width = std::max(width, display_width(row[i].text));
+    for (const auto& row : rows_) {
+      const bool is_alone = i + 1 < row.size() || row.size() == columns_.size();
+      if (is_alone) width = std::max(width, display_width(row[i].text));
+    }
     widths.push_back(width);
     total += width;
   }
@@ -45,12 +54,16 @@ std::vector<std::size_t> Table::widths(std::size_t available) const {
 void Table::print_row(Console& console, const std::vector<Cell>& cells,
                       const std::vector<std::size_t>& widths) const {
   std::string line;
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    const std::string text = shortened(cells[i].text, widths[i]);
-    const std::string padding = spaces(widths[i] - display_width(text));
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const bool is_last = i + 1 == cells.size();
+    const bool spans = is_last && cells.size() < columns_.size();
+    const std::size_t width = spans ? rest_of(console.width, used, cells[i].text) : widths[i];
+    const std::string text = shortened(cells[i].text, width);
+    const std::string padding = spaces(width - display_width(text));
     const std::string styled = console.styled(cells[i].style, text);
-    const bool is_last = i + 1 == columns_.size();
-    if (columns_[i].align == Align::right) {
+    used += width + kGap.size();
+    if (columns_[i].align == Align::right && !spans) {
       line += padding + styled;
     } else {
       line += is_last ? styled : styled + padding;
@@ -62,10 +75,14 @@ void Table::print_row(Console& console, const std::vector<Cell>& cells,
 }
 
 void Table::print(Console& console) const {
-  const std::vector<std::size_t> fitted = widths(console.width);
   std::vector<Cell> titles;
   for (const Column& column : columns_) titles.push_back({column.title, Style::bold});
-  print_row(console, titles, fitted);
+  print_row(console, titles, widths(console.width));
+  print_rows(console);
+}
+
+void Table::print_rows(Console& console) const {
+  const std::vector<std::size_t> fitted = widths(console.width);
   for (const auto& row : rows_) print_row(console, row, fitted);
 }
 

@@ -29,11 +29,14 @@ class Table {
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // A cell for each column, each shown in one line.
+  // A cell for each column, each shown in one line. Of fewer cells the last takes the
+  // columns that are left.
   void add(std::vector<Cell> cells);
   bool is_empty() const { return rows_.empty(); }
 
   void print(Console& console) const;
+  // Without the titles.
+  void print_rows(Console& console) const;
 
  private:
   std::vector<std::size_t> widths(std::size_t available) const;

@@ -52,12 +52,16 @@ std::shared_ptr<Checkpointer> state_checkpointer(const Graph& graph, const Confi
   return saver;
 }
 
-Scope root_scope(const Graph& graph, const Config& config) {
+void check_run(const Graph& graph, const Config& config) {
   if (config.recursion_limit < 1) throw BadArgumentError("recursion_limit must be at least 1");
+  if (root_checkpointer(graph)) check_thread(config);
+}
+
+Scope root_scope(const Graph& graph, const Config& config) {
+  check_run(graph, config);
   Scope scope;
   scope.config = config;
   scope.checkpointer = root_checkpointer(graph);
-  if (scope.checkpointer) check_thread(config);
   scope.store = graph.options.store;
   scope.durability = config.durability.value_or(Durability::async);
   describe_run(scope);
@@ -147,15 +151,14 @@ namespace {
 
 // One of several runs that somebody waits for.
 struct BatchRun {
-  Scope scope;
   Value result;
   std::exception_ptr error;
   detail::Ended ended;
 
   // The loop is made here and goes when the run ends: a large batch has few at a time.
-  void start(const std::shared_ptr<const Graph>& graph, const Value& input) {
+  void start(const std::shared_ptr<const Graph>& graph, const Value& input, const Config& config) {
     try {
-      const auto loop = std::make_shared<Loop>(graph, std::move(scope), input);
+      const auto loop = std::make_shared<Loop>(graph, root_scope(*graph, config), input);
       loop->start([this, run = loop.get()](std::exception_ptr outcome) {
         if (!outcome) result = run->result();
         end(std::move(outcome));
@@ -178,11 +181,12 @@ std::vector<Value> CompiledGraph::batch(std::span<const Value> inputs,
   if (inputs.size() != configs.size()) {
     throw BadArgumentError("batch() takes as many configs as inputs");
   }
+  for (const Config& config : configs) check_run(*graph_, config);
   std::vector<BatchRun> runs(inputs.size());
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].scope = root_scope(*graph_, configs[i]);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    graph_->executor().post(
-        [&run = runs[i], &input = inputs[i], this] { run.start(graph_, input); });
+    graph_->executor().post([&run = runs[i], &input = inputs[i], &config = configs[i], this] {
+      run.start(graph_, input, config);
+    });
   }
   for (BatchRun& run : runs) run.ended.wait();
   std::vector<Value> results;
@@ -203,9 +207,19 @@ Task<std::vector<Value>> CompiledGraph::async_batch(std::vector<Value> inputs,
 
 // Streams ---------------------------------------------------------------------
 
-class Stream::Queue {
+// Between a run and the reader of its events. A run that tells something only between
+// its steps is run by the reader, who leaves it as soon as there is something to
+// read: no thread is woken, and a run does not go ahead of its reader. One that tells
+// something while its nodes run, or whose reader is a coroutine, runs elsewhere.
+class Stream::Queue : public std::enable_shared_from_this<Stream::Queue> {
  public:
-  explicit Queue(Executor& executor) : executor_(executor) {}
+  Queue(Executor& executor, bool is_readers) : executor_(executor), is_readers_(is_readers) {}
+
+  // To be called once, before anything is read.
+  void take(std::shared_ptr<Loop> loop) {
+    loop_ = std::move(loop);
+    if (!is_readers_) go_on_elsewhere();
+  }
 
   void push(StreamEvent event) {
     std::unique_lock lock(mutex_);
@@ -215,16 +229,28 @@ class Stream::Queue {
   }
   void end(std::exception_ptr error) {
     std::unique_lock lock(mutex_);
+    const std::shared_ptr<Loop> ended = std::move(loop_);
     has_ended_ = true;
     error_ = std::move(error);
     changed_.notify_all();
     resume_awaiter(std::move(lock));
   }
+  // Whether the run is left to its reader.
+  bool leave() {
+    const std::lock_guard lock(mutex_);
+    if (!is_readers_ || events_.empty()) return false;
+    is_left_ = true;
+    if (is_waited_for_) changed_.notify_one();
+    return true;
+  }
+
   // Whether the awaiter is to be resumed later; otherwise pop() does not wait.
   bool await(std::coroutine_handle<> awaiter) {
     const std::lock_guard lock(mutex_);
     if (next_ < taken_.size() || !events_.empty() || has_ended_) return false;
     awaiter_ = awaiter;
+    is_readers_ = false;
+    if (is_left_) go_on_elsewhere();
     return true;
   }
   std::optional<StreamEvent> pop() {
@@ -236,6 +262,12 @@ class Stream::Queue {
   void cancel() {
     stop_.request_stop();
     std::unique_lock lock(mutex_);
+    if (!has_started_) {
+      const std::shared_ptr<Loop> dropped = std::move(loop_);
+      return;
+    }
+    is_readers_ = false;
+    if (is_left_) go_on(lock);
     changed_.wait(lock, [this] { return has_ended_; });
   }
   // Stops when the caller's token does, or when nobody listens any more.
@@ -254,19 +286,45 @@ class Stream::Queue {
     if (awaiter) executor_.post([awaiter] { awaiter.resume(); });
   }
 
-  // Waking a thread costs more than a quick step. Whoever has read all there was
-  // naps first, to find the events of many steps together; only if none has come
-  // by then is the next one worth waking up for.
+  // What starts the run, or goes on with it.
+  std::function<void()> next_part() {
+    is_left_ = false;
+    if (std::exchange(has_started_, true)) return [loop = loop_] { loop->resume(); };
+    return [loop = loop_, self = shared_from_this()] {
+      loop->start([self](std::exception_ptr error) { self->end(std::move(error)); });
+    };
+  }
+  void go_on_elsewhere() { executor_.post(next_part()); }
+  void go_on(std::unique_lock<std::mutex>& lock) {
+    const std::function<void()> part = next_part();
+    lock.unlock();
+    part();
+    lock.lock();
+  }
+
   void take_events() {
-    constexpr std::chrono::milliseconds kNap{1};
     taken_.clear();
     next_ = 0;
     std::unique_lock lock(mutex_);
-    if (events_.empty()) changed_.wait_for(lock, kNap, [this] { return has_ended_; });
+    while (events_.empty() && !has_ended_) {
+      if (is_left_) {
+        go_on(lock);
+      } else {
+        wait(lock);
+      }
+    }
+    taken_.swap(events_);
+  }
+
+  // Waking a thread costs more than a quick step. Whoever has read all there was of a
+  // run that goes ahead naps first, to find the events of many steps together; only if
+  // none has come by then is the next one worth waking up for.
+  void wait(std::unique_lock<std::mutex>& lock) {
+    constexpr std::chrono::milliseconds kNap{1};
+    if (!is_readers_) changed_.wait_for(lock, kNap, [this] { return has_ended_; });
     is_waited_for_ = true;
     changed_.wait(lock, [this] { return !events_.empty() || has_ended_; });
     is_waited_for_ = false;
-    taken_.swap(events_);
   }
 
   Executor& executor_;
@@ -277,6 +335,10 @@ class Stream::Queue {
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  bool is_readers_;      // the reader is to run it
+  bool is_left_ = true;  // nobody runs it now
+  bool has_started_ = false;
+  std::shared_ptr<Loop> loop_;  // until it has ended
   bool is_waited_for_ = false;
   std::coroutine_handle<> awaiter_;
   std::vector<StreamEvent> events_;
@@ -316,6 +378,14 @@ Task<std::optional<StreamEvent>> Stream::async_next() { return next_of(queue_); 
 
 namespace {
 
+// Otherwise a node's events come, or are known to come, before the node has ended.
+bool tells_between_steps(const StreamOptions& options) {
+  return !options.subgraphs && std::ranges::all_of(options.modes, [](StreamMode mode) {
+    return mode == StreamMode::values || mode == StreamMode::updates ||
+           mode == StreamMode::checkpoints;
+  });
+}
+
 std::shared_ptr<EventSink> make_sink(StreamOptions options) {
   auto sink = std::make_shared<EventSink>();
   sink->modes = std::move(options.modes);
@@ -327,7 +397,7 @@ std::shared_ptr<EventSink> make_sink(StreamOptions options) {
 
 Stream CompiledGraph::stream(const Value& input, const Config& config,
                              StreamOptions options) const {
-  auto queue = std::make_shared<Stream::Queue>(graph_->executor());
+  auto queue = std::make_shared<Stream::Queue>(graph_->executor(), tells_between_steps(options));
   Scope scope = root_scope(*graph_, config);
   scope.is_stream = true;
   scope.config.stop = queue->token(config.stop);
@@ -335,9 +405,8 @@ Stream CompiledGraph::stream(const Value& input, const Config& config,
   scope.sink->emit = [queue](StreamEvent event, std::string_view) {
     queue->push(std::move(event));
   };
-  auto loop = std::make_shared<Loop>(graph_, std::move(scope), input);
-  loop->executor().post(
-      [loop, queue] { loop->start([queue](std::exception_ptr error) { queue->end(error); }); });
+  scope.leaves = [queue] { return queue->leave(); };
+  queue->take(std::make_shared<Loop>(graph_, std::move(scope), input));
   return Stream(std::move(queue));
 }
 

@@ -69,6 +69,8 @@ struct Scope {
   std::shared_ptr<ReplayState> replay;
   Value resume_map;
   bool is_stream = false;  // shows all channels unless told otherwise
+  // Asked between steps. True: the thread leaves the run, to whoever calls resume().
+  std::function<bool()> leaves;
 };
 
 class Loop : public std::enable_shared_from_this<Loop> {
@@ -79,6 +81,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
   // Runs; `done` is called once, by the thread that ends the run.
   void start(Done done);
+
+  // Goes on with a run that was left; see Scope::leaves.
+  void resume() { advance(); }
 
   // Runs and waits for the end; throws what the run failed with.
   Value run();
@@ -181,7 +186,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   bool run_tasks();  // false: others will go on
   std::function<void()> helper(const std::shared_ptr<Round>& round);
   void run_some(Round& round);
-  void ask_for_help(const std::shared_ptr<Round>& round);
+  bool are_quick(const Round& round) const;
+  void ask_for_help(const std::shared_ptr<Round>& round, bool takes_part);
   void look_again(const std::shared_ptr<Round>& round);
   void call_for_more(const std::shared_ptr<Round>& seen);
   void execute(TaskRun& task);

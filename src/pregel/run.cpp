@@ -110,7 +110,9 @@ void Loop::start(Done done) {
 
 void Loop::advance() {
   try {
-    while (tick()) {
+    while (true) {
+      if (scope_.leaves && scope_.leaves()) return;
+      if (!tick()) break;
       check_cancelled();
       match_cached_writes();
       if (!run_tasks()) return;
@@ -126,7 +128,8 @@ void Loop::advance() {
 
 // Runs the tasks that have no result yet. The thread that calls it takes part,
 // so that a step makes progress even if no other thread is free; it does not
-// wait for tasks that others took.
+// wait for tasks that others took. Only a reader of events, who must see what each
+// of several tasks tells when it ends, leaves slow ones to others.
 bool Loop::run_tasks() {
   const auto is_runnable = [](const auto& task) { return task->writes.empty(); };
   const auto count = std::count_if(tasks_.begin(), tasks_.end(), is_runnable);
@@ -143,26 +146,31 @@ bool Loop::run_tasks() {
     }
     for (TaskRun* task : runnable) task->has_company = true;
     const auto round = std::make_shared<Round>(std::move(runnable));
-    ask_for_help(round);
-    run_some(*round);
+    const bool takes_part = !scope_.leaves || are_quick(*round);
+    ask_for_help(round, takes_part);
+    if (takes_part) run_some(*round);
   }
   // Our own token: whoever takes the last one goes on with the run.
   return outstanding_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+bool Loop::are_quick(const Round& round) const {
+  return std::all_of(round.tasks.begin(), round.tasks.end(),
+                     [this](TaskRun* task) { return graph_->is_quick(*task->node); });
 }
 
 // Others join at once up to the number of processors, unless all tasks are of
 // nodes that were quick so far: waking a thread takes longer than they do. Tasks
 // that wait rather than compute get more: every millisecond that some have not
 // started, as many again.
-void Loop::ask_for_help(const std::shared_ptr<Round>& round) {
+void Loop::ask_for_help(const std::shared_ptr<Round>& round, bool takes_part) {
   const std::size_t count = round->tasks.size();
   const std::size_t most = scope_.config.max_concurrency;
-  round->most_helpers = (most > 0 ? std::min(most, count) : count) - 1;
-  const bool are_quick =
-      std::all_of(round->tasks.begin(), round->tasks.end(),
-                  [this](TaskRun* task) { return graph_->is_quick(*task->node); });
-  const std::size_t at_once = are_quick ? 1 : std::max<std::size_t>(1, executor_.parallelism());
-  round->helpers = std::min(round->most_helpers, at_once - 1);
+  const std::size_t own = takes_part ? 1 : 0;
+  round->most_helpers = (most > 0 ? std::min(most, count) : count) - own;
+  const std::size_t at_once =
+      are_quick(*round) ? 1 : std::max<std::size_t>(1, executor_.parallelism());
+  round->helpers = std::min(round->most_helpers, at_once - own);
   for (std::size_t i = 0; i < round->helpers; ++i) executor_.post(helper(round));
   if (!round->may_need_more()) return;
   {

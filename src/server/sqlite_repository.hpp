@@ -21,4 +21,7 @@ struct SqliteRepositoryOptions {
 std::shared_ptr<Repository> open_sqlite_repository(const std::string& path,
                                                    SqliteRepositoryOptions options = {});
 
+// Whether the file, which must be there, has such tables. Makes nothing.
+bool is_sqlite_repository(const std::string& path);
+
 }  // namespace clew::server

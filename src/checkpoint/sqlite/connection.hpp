@@ -95,6 +95,10 @@ class Connection {
     return std::string(rows.text(0));
   }
 
+  bool has_table(std::string_view name) {
+    return value("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", name).has_value();
+  }
+
   bool in_transaction() const;
 
   // The index of the file's log, which all that use the file share in memory.

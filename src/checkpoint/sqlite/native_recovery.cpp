@@ -1,24 +1,13 @@
 // Values that are missing, made again from what the tasks wrote.
-#include <algorithm>
-
-#include <clew/add_messages.hpp>
 #include <clew/error.hpp>
 
+#include "checkpoint/join_writes.hpp"
 #include "checkpoint/sqlite/native_layout.hpp"
 
 namespace clew::sqlite {
 namespace {
 
 constexpr std::string_view kStart = "__start__";
-
-// As the reducers that most graphs use would put them together.
-Value join_writes(const Value& current, const Value& update) {
-  if (current.is_object() && update.is_object()) return current.merge(update);
-  if (!current.is_list() || !update.is_list()) return update;
-  const bool are_messages =
-      std::any_of(update.begin(), update.end(), [](const Value& item) { return is_message(item); });
-  return are_messages ? add_messages(current, update) : current.concat(update);
-}
 
 class NamespaceRecovery {
  public:
@@ -128,7 +117,7 @@ class NamespaceRecovery {
 
   Value reduce(std::string_view channel, const Value& current, const Value& update) const {
     const auto reducer = options_.reducers.find(std::string(channel));
-    return reducer == options_.reducers.end() ? join_writes(current, update)
+    return reducer == options_.reducers.end() ? internal::join_writes(current, update)
                                               : reducer->second(current, update);
   }
 

@@ -15,12 +15,10 @@ namespace {
 // Both layouts have a table `checkpoints`; only the native one has
 // `checkpoint_writes`, only LangGraph's has `writes`.
 std::optional<SqliteLayout> layout_of(Connection& connection) {
-  const auto has_table = [&](std::string_view name) {
-    return connection.value("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", name)
-        .has_value();
-  };
-  if (has_table("checkpoint_writes")) return SqliteLayout::native;
-  if (has_table("checkpoints") || has_table("writes")) return SqliteLayout::langgraph;
+  if (connection.has_table("checkpoint_writes")) return SqliteLayout::native;
+  if (connection.has_table("checkpoints") || connection.has_table("writes")) {
+    return SqliteLayout::langgraph;
+  }
   return std::nullopt;
 }
 
@@ -62,6 +60,11 @@ struct SqliteSaver::Parts {
 std::shared_ptr<SqliteSaver> SqliteSaver::open(const std::string& path, SqliteOptions options) {
   return std::shared_ptr<SqliteSaver>(
       new SqliteSaver(std::make_unique<Parts>(path, std::move(options))));
+}
+
+bool SqliteSaver::is_in(const std::string& path) {
+  Connection connection(path, SqliteOptions().busy_timeout);
+  return layout_of(connection).has_value();
 }
 
 SqliteSaver::SqliteSaver(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

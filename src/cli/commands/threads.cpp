@@ -1,10 +1,10 @@
 // clew threads: the threads of a database.
 #include <ostream>
 
-#include <clew/error.hpp>
 #include <clew/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/conditions.hpp"
 #include "cli/database.hpp"
 #include "cli/table.hpp"
 
@@ -16,29 +16,9 @@ struct ListedThread {
   ThreadSize size;
 };
 
-// {"user": "ada", "run": 3} of "user=ada" and "run=3": a value is JSON where it can be.
-Value filter_of(const std::vector<std::string>& conditions) {
-  Value filter;
-  for (const std::string& condition : conditions) {
-    const std::size_t equals = condition.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw Error("'" + condition + "' is no condition; say KEY=VALUE");
-    }
-    const std::string text = condition.substr(equals + 1);
-    Value value = text;
-    try {
-      value = parse_json(text);
-    } catch (const SerdeError&) {
-      // A text without quotes.
-    }
-    filter = (filter.is_null() ? object() : filter).set(condition.substr(0, equals), value);
-  }
-  return filter;
-}
-
 ThreadQuery query_of(const Arguments& arguments) {
   ThreadQuery query;
-  query.filter = filter_of(arguments.texts("metadata"));
+  query.filter = parse_conditions(arguments.texts("metadata"));
   if (arguments.has("status")) query.status = Value(arguments.text("status")).get<ThreadStatus>();
   query.after = arguments.text("after");
   if (arguments.number("limit") > 0) {

@@ -86,4 +86,8 @@ std::shared_ptr<Repository> open_sqlite_repository(const std::string& path,
   return std::make_shared<sqlite::SqliteRepository>(path, options);
 }
 
+bool is_sqlite_repository(const std::string& path) {
+  return clew::sqlite::Connection(path, SqliteOptions().busy_timeout).has_table("agent_threads");
+}
+
 }  // namespace clew::server

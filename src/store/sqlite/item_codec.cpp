@@ -19,7 +19,7 @@ constexpr const char* kKeyTable =
 constexpr std::string_view kProof = "{}";
 
 std::optional<std::string> stored_proof(Connection& connection) {
-  if (!connection.value("SELECT 1 FROM sqlite_schema WHERE name = 'clew_store_key'")) return {};
+  if (!connection.has_table("clew_store_key")) return {};
   Rows rows = connection.query("SELECT proof FROM clew_store_key");
   if (!rows.next()) return {};
   return std::string(rows.text(0));

@@ -124,9 +124,7 @@ void create_store_tables(Connection& connection, bool with_vectors) {
   connection.execute(kClewTables);
 }
 
-bool has_vector_table(Connection& connection) {
-  return connection.value("SELECT 1 FROM sqlite_schema WHERE name = 'store_vectors'").has_value();
-}
+bool has_vector_table(Connection& connection) { return connection.has_table("store_vectors"); }
 
 // Texts --------------------------------------------------------------------------
 

@@ -286,6 +286,10 @@ std::shared_ptr<SqliteStore> SqliteStore::open(const std::string& path,
       new SqliteStore(std::make_unique<Parts>(path, std::move(options))));
 }
 
+bool SqliteStore::is_in(const std::string& path) {
+  return sqlite::Connection(path, SqliteStoreOptions().busy_timeout).has_table("store");
+}
+
 SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 SqliteStore::~SqliteStore() = default;

@@ -177,6 +177,85 @@ TEST(Loop, ADroppedStreamCancelsItsRun) {
   EXPECT_EQ(runs, when_dropped);
 }
 
+// Counts its runs; goes on for ever.
+CompiledGraph endless_graph(std::atomic<int>& runs) {
+  return StateGraph<Count>()
+      .add_node("loop",
+                [&runs](const Count& count) {
+                  ++runs;
+                  return Command{.update = {{"n", count.n + 1}}, .goto_ = {"loop"}};
+                })
+      .add_edge(START, "loop")
+      .compile({.checkpointer = std::make_shared<InMemorySaver>()});
+}
+
+TEST(Loop, AStepBeginsWhenTheEventsOfTheOneBeforeAreRead) {
+  std::atomic<int> runs{0};
+  const CompiledGraph graph = endless_graph(runs);
+  const Config thread{.thread_id = "1"};
+  {
+    Stream stream = graph.stream({{"n", 0}}, thread, {.modes = {StreamMode::updates}});
+    EXPECT_EQ(runs, 0);
+    auto event = stream.begin();
+    for (int i = 1; i <= 3; ++i, ++event) {
+      EXPECT_EQ(event->data, (Value{{"loop", {{"n", i}}}}));
+      EXPECT_EQ(runs, i);
+    }
+    EXPECT_EQ(runs, 4);
+  }
+  EXPECT_EQ(runs, 4);
+  EXPECT_EQ(graph.get_state(thread).values["n"], Value(4));
+}
+
+TEST(Loop, AStreamThatNobodyReadsDoesNotRun) {
+  std::atomic<int> runs{0};
+  const CompiledGraph graph = endless_graph(runs);
+  {
+    const Stream dropped = graph.stream({{"n", 0}}, {.thread_id = "1"});
+  }
+  EXPECT_EQ(runs, 0);
+}
+
+TEST(Loop, AStreamCanBeReadByACoroutineAndThenByAThread) {
+  std::atomic<int> runs{0};
+  const CompiledGraph graph = endless_graph(runs);
+  const Config thread{.thread_id = "1", .recursion_limit = 6};
+  Stream stream = graph.stream({{"n", 0}}, thread, {.modes = {StreamMode::updates}});
+  const auto first = wait([](Stream& from) -> Task<std::optional<StreamEvent>> {
+    std::optional<StreamEvent> event = co_await from.async_next();
+    co_return event;
+  }(stream));
+  EXPECT_EQ(first->data, (Value{{"loop", {{"n", 1}}}}));
+  int read = 1;
+  EXPECT_THROW(
+      for (const StreamEvent& event : stream) {
+        EXPECT_EQ(event.data["loop"]["n"], Value(++read));
+      },
+      GraphRecursionError);
+  EXPECT_EQ(read, 6);
+}
+
+TEST(Loop, AnEventIsReadWhileASlowerSiblingRuns) {
+  std::promise<void> seen;
+  const CompiledGraph graph =
+      StateGraph<Value>({{"n", last_value()}, {"m", last_value()}})
+          .add_node("quick", [](const Value&) { return Update{{"n", 1}}; })
+          .add_node("slow",
+                    [was_seen = seen.get_future().share()](const Value&) {
+                      const bool in_time = was_seen.wait_for(10s) == std::future_status::ready;
+                      return Update{{"m", in_time ? 1 : 0}};
+                    })
+          .add_edge(START, "quick")
+          .add_edge(START, "slow")
+          .compile();
+  Value last;
+  for (const StreamEvent& event : graph.stream({{"n", 0}}, {}, {.modes = {StreamMode::updates}})) {
+    last = event.data;
+    if (last.contains("quick")) seen.set_value();
+  }
+  EXPECT_EQ(last, (Value{{"slow", {{"m", 1}}}}));
+}
+
 TEST(Loop, EventsArriveWhileTheirNodeStillRuns) {
   std::promise<void> seen;
   const CompiledGraph graph =
