@@ -9,6 +9,7 @@ declare -A packages=(
   [lint]="clang-19 clang-tidy-19 libclang-rt-19-dev lld-19"
   [python]="python3 python3-venv"
   [javascript]="nodejs npm"
+  [test]="zsh groff-base"
   [server-bench]="wrk"
 )
 
