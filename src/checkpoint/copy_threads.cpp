@@ -13,7 +13,8 @@ constexpr std::size_t kBatch = 100;
 
 void refuse(const std::string& thread_id) {
   throw ValueError("cannot copy thread '" + thread_id +
-                   "': the target has a thread of this id; delete it there first");
+                   "': the target has a thread of this id; delete it there first, or copy"
+                   " with skips_existing (--skip-existing)");
 }
 
 bool is_stored(Checkpointer& saver, const std::string& thread_id) {
@@ -70,11 +71,24 @@ class ThreadCopy {
       if (original == originals.end() || !difference_of(*original->second, copy).empty()) {
         return false;
       }
-      const std::size_t all = original->second->pending_writes.size();
-      if (copy.pending_writes.size() > all) return false;
-      is_short = is_short || copy.pending_writes.size() < all;
+      const std::vector<PendingWrite>& all = original->second->pending_writes;
+      if (!has_writes(all, copy.pending_writes)) return false;
+      is_short = is_short || copy.pending_writes.size() < all.size();
     }
     return is_short;
+  }
+
+  // Whether all of `some` are among `writes`.
+  static bool has_writes(const std::vector<PendingWrite>& writes,
+                         const std::vector<PendingWrite>& some) {
+    std::multiset<Value> left;
+    for (const PendingWrite& write : writes) left.insert(rendered(write));
+    return std::ranges::all_of(some, [&](const PendingWrite& write) {
+      const auto found = left.find(rendered(write));
+      if (found == left.end()) return false;
+      left.erase(found);
+      return true;
+    });
   }
 
   void copy(const CheckpointTuple& tuple) {

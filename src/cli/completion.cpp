@@ -111,14 +111,21 @@ _clew_files() {
   COMPREPLY=($(compgen -f -- "$word"))
 }
 
-# Ids of threads of the database that the line names, or CLEW_DB.
+# Ids of threads of the database that the line names, or CLEW_DB. They are anybody's
+# texts: compgen would run the commands in them.
 __clew_threads() {
-  local i database=()
+  local i id ids database=()
   for ((i = 1; i < COMP_CWORD; i++)); do
-    [[ ${COMP_WORDS[i]} == --db ]] && database=(--db "${COMP_WORDS[i + 1]}")
+    [[ ${COMP_WORDS[i]} == --db ]] || continue
+    database=(--db "${COMP_WORDS[i + 1]}")
+    # A colon begins a word of its own.
+    [[ ${COMP_WORDS[i + 2]-} == : ]] && database=(--db "${COMP_WORDS[i + 1]}:${COMP_WORDS[i + 3]}")
   done
-  local IFS=$'\n'
-  COMPREPLY=($(compgen -W "$(clew complete-threads "${database[@]}" 2> /dev/null)" -- "$word"))
+  mapfile -t ids < <(clew complete-threads "${database[@]}" 2> /dev/null)
+  COMPREPLY=()
+  for id in "${ids[@]}"; do
+    [[ $id == "$word"* ]] && COMPREPLY+=("$(printf %q "$id")")
+  done
 }
 
 _clew() {

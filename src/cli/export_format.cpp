@@ -221,7 +221,9 @@ void ExportReader::read_first_line() {
 }
 
 std::optional<ExportReader::Head> ExportReader::read_head() {
-  if (!read_line()) return std::nullopt;
+  do {
+    if (!read_line()) return std::nullopt;
+  } while (line_.find_first_not_of(" \t\r") == std::string::npos);
   const Value head = parse();
   if (!head.is_object() || !head["thread"].is_string() || !head["checkpoints"].is_int() ||
       head["checkpoints"].as_int() < 0) {
@@ -231,16 +233,19 @@ std::optional<ExportReader::Head> ExportReader::read_head() {
               static_cast<std::size_t>(head["checkpoints"].as_int())};
 }
 
+void ExportReader::read_checkpoint_line(const Head& head, std::size_t before) {
+  if (read_line()) return;
+  fail("the file ends here, after " + std::to_string(before) + " of the " +
+       std::to_string(head.checkpoints) + " checkpoints of thread '" + head.thread_id + "'");
+}
+
 std::optional<ExportedThread> ExportReader::next() {
   const auto head = read_head();
   if (!head) return std::nullopt;
   ExportedThread thread{head->thread_id, {}};
   std::map<std::string, KnownValues> known;  // by namespace
   for (std::size_t i = 0; i < head->checkpoints; ++i) {
-    if (!read_line()) {
-      fail("the file ends here, after " + std::to_string(i) + " of the " +
-           std::to_string(head->checkpoints) + " checkpoints of thread '" + head->thread_id + "'");
-    }
+    read_checkpoint_line(*head, i);
     const Value line = parse();
     try {
       thread.checkpoints.push_back(read_checkpoint(head->thread_id, line.at("checkpoint"), known));
@@ -254,8 +259,7 @@ std::optional<ExportedThread> ExportReader::next() {
 std::optional<std::string> ExportReader::skip() {
   const auto head = read_head();
   if (!head) return std::nullopt;
-  for (std::size_t i = 0; i < head->checkpoints && read_line(); ++i) {
-  }
+  for (std::size_t i = 0; i < head->checkpoints; ++i) read_checkpoint_line(*head, i);
   return head->thread_id;
 }
 

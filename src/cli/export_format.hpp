@@ -58,6 +58,8 @@ class ExportReader {
   Value parse() const;
   void read_first_line();
   std::optional<Head> read_head();
+  // One of a thread, after so many.
+  void read_checkpoint_line(const Head& head, std::size_t before);
 
   std::istream& in_;
   const std::string name_;

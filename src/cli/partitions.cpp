@@ -42,10 +42,15 @@ std::string table_time(std::string ts) {
   return ts;
 }
 
+// The name of a folder: only what is a day.
 std::string day_of(const CheckpointTuple& tuple) {
-  constexpr std::size_t kLength = 10;
-  const std::string& ts = tuple.checkpoint.ts;
-  return ts.size() < kLength ? "unknown" : ts.substr(0, kLength);
+  constexpr std::string_view kForm = "0000-00-00";
+  std::string day = tuple.checkpoint.ts.substr(0, kForm.size());
+  std::string form = day;
+  for (char& c : form) {
+    if (c >= '0' && c <= '9') c = '0';
+  }
+  return form == kForm ? day : "unknown";
 }
 
 Value version_text(const Value& version) {

@@ -261,9 +261,13 @@ class Stream::Queue : public std::enable_shared_from_this<Stream::Queue> {
   }
   void cancel() {
     stop_.request_stop();
+    std::shared_ptr<Loop> dropped;
     std::unique_lock lock(mutex_);
     if (!has_started_) {
-      const std::shared_ptr<Loop> dropped = std::move(loop_);
+      dropped = std::move(loop_);
+      is_left_ = false;
+      has_ended_ = true;
+      error_ = std::make_exception_ptr(Cancelled("the stream was dropped before it was read"));
       return;
     }
     is_readers_ = false;
@@ -397,7 +401,8 @@ std::shared_ptr<EventSink> make_sink(StreamOptions options) {
 
 Stream CompiledGraph::stream(const Value& input, const Config& config,
                              StreamOptions options) const {
-  auto queue = std::make_shared<Stream::Queue>(graph_->executor(), tells_between_steps(options));
+  const bool is_readers = tells_between_steps(options);
+  auto queue = std::make_shared<Stream::Queue>(graph_->executor(), is_readers);
   Scope scope = root_scope(*graph_, config);
   scope.is_stream = true;
   scope.config.stop = queue->token(config.stop);
@@ -405,7 +410,7 @@ Stream CompiledGraph::stream(const Value& input, const Config& config,
   scope.sink->emit = [queue](StreamEvent event, std::string_view) {
     queue->push(std::move(event));
   };
-  scope.leaves = [queue] { return queue->leave(); };
+  if (is_readers) scope.leaves = [queue] { return queue->leave(); };
   queue->take(std::make_shared<Loop>(graph_, std::move(scope), input));
   return Stream(std::move(queue));
 }

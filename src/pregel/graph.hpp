@@ -132,8 +132,8 @@ class Graph {
   Write write_to(std::string_view channel, Value value) const;
   Write branch_to(std::string_view node, Value value) const;
 
-  // Whether a node was done, when it last ran beside others, sooner than another
-  // thread would have been there to help.
+  // Whether a node was done, when it was last timed, sooner than another thread would
+  // have been there to help.
   bool is_quick(const Node& node) const;
   void note_duration(const Node& node, std::chrono::nanoseconds duration) const;
 

@@ -186,6 +186,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   bool run_tasks();  // false: others will go on
   std::function<void()> helper(const std::shared_ptr<Round>& round);
   void run_some(Round& round);
+  void run_alone(TaskRun& task);
   bool are_quick(const Round& round) const;
   void ask_for_help(const std::shared_ptr<Round>& round, bool takes_part);
   void look_again(const std::shared_ptr<Round>& round);

@@ -128,8 +128,8 @@ void Loop::advance() {
 
 // Runs the tasks that have no result yet. The thread that calls it takes part,
 // so that a step makes progress even if no other thread is free; it does not
-// wait for tasks that others took. Only a reader of events, who must see what each
-// of several tasks tells when it ends, leaves slow ones to others.
+// wait for tasks that others took. Only a reader of events leaves slow ones to others:
+// he must see what each of several tasks, or of the calls of one, tells when it ends.
 bool Loop::run_tasks() {
   const auto is_runnable = [](const auto& task) { return task->writes.empty(); };
   const auto count = std::count_if(tasks_.begin(), tasks_.end(), is_runnable);
@@ -138,13 +138,13 @@ bool Loop::run_tasks() {
   outstanding_.store(static_cast<std::size_t>(count) + 1, std::memory_order_relaxed);
   running_.store(static_cast<std::size_t>(count), std::memory_order_relaxed);
   if (count == 1) {
-    execute(**std::find_if(tasks_.begin(), tasks_.end(), is_runnable));
+    run_alone(**std::find_if(tasks_.begin(), tasks_.end(), is_runnable));
   } else {
     std::vector<TaskRun*> runnable;
     for (const auto& task : tasks_) {
       if (is_runnable(task)) runnable.push_back(task.get());
     }
-    for (TaskRun* task : runnable) task->has_company = true;
+    for (TaskRun* task : runnable) task->is_timed = true;
     const auto round = std::make_shared<Round>(std::move(runnable));
     const bool takes_part = !scope_.leaves || are_quick(*round);
     ask_for_help(round, takes_part);
@@ -152,6 +152,12 @@ bool Loop::run_tasks() {
   }
   // Our own token: whoever takes the last one goes on with the run.
   return outstanding_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+void Loop::run_alone(TaskRun& task) {
+  task.is_timed = static_cast<bool>(scope_.leaves);
+  if (!scope_.leaves || graph_->is_quick(*task.node)) return execute(task);
+  executor_.post([self = shared_from_this(), &task] { self->execute(task); });
 }
 
 bool Loop::are_quick(const Round& round) const {
@@ -248,11 +254,11 @@ void Loop::execute(TaskRun& task) {
     try {
       check_cancelled();
       const TimeLimit limit(task);
-      const auto begin = task.has_company ? Clock::now() : Clock::time_point();
+      const auto begin = task.is_timed ? Clock::now() : Clock::time_point();
       const Value result = body.function ? body.function(task.input, task.runtime) : task.input;
       limit.check();
       write_task_result(task, result);
-      if (task.has_company) graph_->note_duration(*task.node, Clock::now() - begin);
+      if (task.is_timed) graph_->note_duration(*task.node, Clock::now() - begin);
     } catch (...) {
       error = std::current_exception();
     }

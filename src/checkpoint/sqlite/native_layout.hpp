@@ -64,8 +64,11 @@ class NativeLayout final : public Layout {
   TypedBytes encode_metadata(const Value& metadata) const;
 
   // native_recovery.cpp
-  BlobRecovery recover_missing(Connection& connection, const std::string& thread_id,
-                               const RecoverOptions& options);
+  // Makes values again that are missing, or damaged: of these the rows stay as they are
+  // unless there is something to put in their place.
+  BlobRecovery recover_values(Connection& connection, const std::string& thread_id,
+                              const RecoverOptions& options,
+                              std::span<const StoredProblem> damaged);
 
   // native_verify.cpp
   void verify_counts(Connection& connection, const std::string& thread_id, VerifyReport& report);

@@ -1,4 +1,6 @@
-// Values that are missing, made again from what the tasks wrote.
+// Values that are missing or damaged, made again from what the tasks wrote.
+#include <set>
+
 #include <clew/error.hpp>
 
 #include "checkpoint/join_writes.hpp"
@@ -13,21 +15,29 @@ class NamespaceRecovery {
  public:
   NamespaceRecovery(Connection& connection, const Serializer& serializer,
                     const CheckpointKey& place, const RecoverOptions& options,
-                    BlobRecovery& recovery)
+                    std::span<const StoredProblem> damaged, BlobRecovery& recovery)
       : connection_(connection),
         serializer_(serializer),
         place_(place),
         options_(options),
         recovery_(recovery),
-        hash_(hash_of(place.checkpoint_ns)) {}
+        hash_(hash_of(place.checkpoint_ns)) {
+    for (const StoredProblem& problem : damaged) {
+      if (problem.checkpoint_ns != place.checkpoint_ns) continue;
+      damaged_.emplace(problem.channel, problem.version);
+    }
+  }
 
   // Oldest first: a value builds on the one before.
   void run() {
     for (const auto& [id, parent_id] : checkpoints()) {
       const Value versions = versions_of(id);
       for (auto [channel, version] : versions.items()) {
-        if (is_trigger(channel) || is_stored(channel, version)) continue;
-        recover(id, parent_id, channel, version);
+        if (is_trigger(channel)) continue;
+        const std::string text(version_text(version).as_string());
+        const bool is_damaged = damaged_.contains({std::string(channel), text});
+        if (!is_damaged && is_stored(channel, text)) continue;
+        recover(id, parent_id, channel, text, is_damaged);
       }
     }
   }
@@ -59,37 +69,38 @@ class NamespaceRecovery {
     return {connection_, serializer_, place_.thread_id, place_.checkpoint_ns};
   }
 
-  bool is_stored(std::string_view channel, const Value& version) {
-    const Value text = version_text(version);
+  bool is_stored(std::string_view channel, const std::string& version) {
     return connection_
         .value(
             "SELECT 1 FROM checkpoint_blobs WHERE thread_id = ? AND checkpoint_ns = ?"
             " AND channel = ? AND version = ?",
-            place_.thread_id, place_.checkpoint_ns, channel, text.as_string())
+            place_.thread_id, place_.checkpoint_ns, channel, version)
         .has_value();
   }
 
   void recover(const std::string& id, const std::string& parent_id, std::string_view channel,
-               const Value& version) {
-    const Value text = version_text(version);
+               const std::string& version, bool is_damaged) {
     std::optional<Value> value;
+    bool is_known_to_be_gone = false;
     try {
       value = channel == kStart ? input_of(id) : value_after(parent_id, channel);
+      // The input is gone after the first step, and nothing else is known to go.
+      is_known_to_be_gone = channel == kStart && !is_damaged;
     } catch (const Error&) {
       // What it is made of is damaged too.
     }
-    // The input is gone after the first step, and nothing else is known to go.
-    if (!value && channel != kStart) {
-      recovery_.lost.push_back(std::string(channel) + " " + std::string(text.as_string()));
+    if (!value && !is_known_to_be_gone) {
+      recovery_.lost.push_back(std::string(channel) + " " + version);
       return;
     }
     TypedBytes data{std::string(kEmptyType), {}};
     if (value) data = serializer_.dumps_typed(*value);
     connection_.run(
-        "INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, checkpoint_ns_hash, channel,"
-        " version, type, blob_data) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        place_.thread_id, place_.checkpoint_ns, hash_, channel, text.as_string(), data.tag,
+        "INSERT OR REPLACE INTO checkpoint_blobs (thread_id, checkpoint_ns, checkpoint_ns_hash,"
+        " channel, version, type, blob_data) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        place_.thread_id, place_.checkpoint_ns, hash_, channel, version, data.tag,
         Blob{data.bytes});
+    damaged_.erase({std::string(channel), version});
     ++recovery_.recovered;
   }
 
@@ -137,23 +148,25 @@ class NamespaceRecovery {
   const RecoverOptions& options_;
   BlobRecovery& recovery_;
   const std::string hash_;
+  std::set<std::pair<std::string, std::string>> damaged_;  // channel and version
 };
 
 }  // namespace
 
 BlobRecovery NativeLayout::recover_blobs(Connection& connection, const std::string& thread_id,
                                          const RecoverOptions& options) {
-  const BlobRecovery recovery = recover_missing(connection, thread_id, options);
+  const BlobRecovery recovery = recover_values(connection, thread_id, options, {});
   recount(connection, thread_id);
   return recovery;
 }
 
-BlobRecovery NativeLayout::recover_missing(Connection& connection, const std::string& thread_id,
-                                           const RecoverOptions& options) {
+BlobRecovery NativeLayout::recover_values(Connection& connection, const std::string& thread_id,
+                                          const RecoverOptions& options,
+                                          std::span<const StoredProblem> damaged) {
   BlobRecovery recovery;
   for (const std::string& ns : namespaces_of(connection, thread_id)) {
     const CheckpointKey place{thread_id, ns};
-    NamespaceRecovery(connection, *serializer_, place, options, recovery).run();
+    NamespaceRecovery(connection, *serializer_, place, options, damaged, recovery).run();
   }
   cache_.forget_thread(thread_id);
   return recovery;

@@ -1,5 +1,6 @@
 // Looking for damage in the native layout, and repairing it.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -209,19 +210,11 @@ std::vector<std::string> stored_namespaces(Connection& connection, std::string_v
   return names;
 }
 
-void delete_values(Connection& connection, const VerifyReport& report, Kind kind) {
-  for (const StoredProblem& problem : report.problems) {
-    if (problem.kind != kind) continue;
-    connection.run(
-        "DELETE FROM checkpoint_blobs WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ?"
-        " AND version = ?",
-        problem.thread_id, problem.checkpoint_ns, problem.channel, problem.version);
-  }
-}
-
-bool has_problem(const VerifyReport& report, Kind kind) {
-  return std::any_of(report.problems.begin(), report.problems.end(),
-                     [&](const StoredProblem& problem) { return problem.kind == kind; });
+std::vector<StoredProblem> problems_of(const VerifyReport& report, Kind kind) {
+  std::vector<StoredProblem> problems;
+  std::ranges::copy_if(report.problems, std::back_inserter(problems),
+                       [&](const StoredProblem& problem) { return problem.kind == kind; });
+  return problems;
 }
 
 }  // namespace
@@ -269,8 +262,9 @@ void NativeLayout::verify_counts(Connection& connection, const std::string& thre
   }
 }
 
-// Damaged values go first, then what they are made of is at hand or never will be. A value
-// that is a difference from one that was made again needs nothing more.
+// Damaged values first: a difference from one that was made again needs nothing more. What
+// cannot be made again stays as it is stored, for whoever has another key or can read
+// more of it.
 RepairReport NativeLayout::repair(Connection& connection, const std::string& thread_id,
                                   const RecoverOptions& options) {
   RepairReport repaired;
@@ -278,12 +272,12 @@ RepairReport NativeLayout::repair(Connection& connection, const std::string& thr
   verify(connection, thread_id, {}, report);
   repaired.parents = forget_parents(connection, report);
   for (const Kind kind : {Kind::damaged_value, Kind::broken_chain}) {
-    delete_values(connection, report, kind);
-    repaired.values += recover_missing(connection, thread_id, options).recovered;
+    const std::vector<StoredProblem> damaged = problems_of(report, kind);
+    repaired.values += recover_values(connection, thread_id, options, damaged).recovered;
     report = {};
     verify(connection, thread_id, {}, report);
   }
-  if (has_problem(report, Kind::wrong_counts)) {
+  if (!problems_of(report, Kind::wrong_counts).empty()) {
     connection.run(
         "INSERT OR IGNORE INTO threads (thread_id, gmt_create, gmt_modified) VALUES (?1, ?2, ?2)",
         thread_id, table_time_now());

@@ -47,11 +47,7 @@ CopyProgress copy_between(Database& from, Database& to, const std::vector<std::s
   options.skips_existing = arguments.is_on("skip-existing");
   options.stop = console.stop;
   options.progress = [&](const CopyProgress& done) { progress.set(done.threads + done.skipped); };
-  try {
-    return copy_threads(from.saver(), to.saver(), options);
-  } catch (const ValueError& error) {
-    throw Error(std::string(error.what()) + ", or say --skip-existing");
-  }
+  return copy_threads(from.saver(), to.saver(), options);
 }
 
 void print(const Copied& copied, Console& console) {

@@ -103,7 +103,8 @@ void print_problems(const std::vector<StoredProblem>& problems, Console& console
 
 void print_repair(const RepairReport& repaired, Console& console) {
   if (repaired.values > 0) {
-    console.out << "Made " << counted(repaired.values, "value") << " again from writes.\n";
+    console.out << "Made " << counted(repaired.values, "value")
+                << " again from writes, as most reducers would.\n";
   }
   if (repaired.parents > 0) {
     console.out << counted(repaired.parents, "checkpoint") << " no longer "

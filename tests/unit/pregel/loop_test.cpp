@@ -235,6 +235,35 @@ TEST(Loop, AStreamCanBeReadByACoroutineAndThenByAThread) {
   EXPECT_EQ(read, 6);
 }
 
+TEST(Loop, ACoroutineThatOutlivesItsStreamIsTold) {
+  std::atomic<int> runs{0};
+  const CompiledGraph graph = endless_graph(runs);
+  std::optional<Task<std::optional<StreamEvent>>> next;
+  {
+    Stream stream = graph.stream({{"n", 0}}, {.thread_id = "1"});
+    next = stream.async_next();
+  }
+  EXPECT_THROW(wait(std::move(*next)), Cancelled);
+  EXPECT_EQ(runs, 0);
+}
+
+TEST(Loop, WhatACallTellsIsReadWhileItsWorkflowRuns) {
+  std::promise<void> seen;
+  const auto note = task("note", [](int n) { return n + 1; });
+  const auto workflow =
+      entrypoint("workflow", [note, was_seen = seen.get_future().share()](int n, Runtime& runtime) {
+        const int noted = note(runtime, n).result().get<int>();
+        const bool in_time = was_seen.wait_for(10s) == std::future_status::ready;
+        return in_time ? noted : 0;
+      });
+  Value last;
+  for (const StreamEvent& event : workflow.stream(1, {}, {.modes = {StreamMode::updates}})) {
+    last = event.data;
+    if (last.contains("note")) seen.set_value();
+  }
+  EXPECT_EQ(last, (Value{{"workflow", 2}}));
+}
+
 TEST(Loop, AnEventIsReadWhileASlowerSiblingRuns) {
   std::promise<void> seen;
   const CompiledGraph graph =
