@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/help_pages.hpp"
+#include "value/joined.hpp"
 
 namespace clew::cli {
 namespace {
@@ -68,22 +69,16 @@ Word word_of(const Positional& positional) {
   return is_file ? Word::file : Word::other;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 std::string flag_names(const Command& command) {
   std::vector<std::string> names;
   for (const Flag& flag : command.flags) names.push_back("--" + flag.name);
   names.emplace_back("--help");
-  return joined(names);
+  return internal::joined(names, " ");
 }
 
 std::string bash_value(const Flag& flag) {
   switch (word_of(flag)) {
-    case Word::choice: return "_clew_words '" + joined(flag.choices) + "'";
+    case Word::choice: return "_clew_words '" + internal::joined(flag.choices, " ") + "'";
     case Word::file: return "_clew_files";
     case Word::thread: return "__clew_threads";
     default: return "COMPREPLY=()";
@@ -98,7 +93,8 @@ std::string bash_positional(const Command& command) {
     default:
       return command.positionals.front().choices.empty()
                  ? "COMPREPLY=()"
-                 : "_clew_words '" + joined(command.positionals.front().choices) + "'";
+                 : "_clew_words '" + internal::joined(command.positionals.front().choices, " ") +
+                       "'";
   }
 }
 
@@ -166,7 +162,8 @@ std::string bash_completion(const std::vector<Command>& commands) {
   for (const Branch& branch : branches) {
     std::vector<std::string> names;
     for (const Command* command : branch.commands) names.push_back(command->name);
-    script += "    '" + branch.title + "') _clew_words '" + joined(names) + " --help' ;;\n";
+    script += "    '" + branch.title + "') _clew_words '" + internal::joined(names, " ") +
+              " --help' ;;\n";
   }
   for (const Leaf& leaf : leaves) {
     script += "    '" + leaf.title + "') if [[ $word == -* ]]; then _clew_words '" +
@@ -192,7 +189,7 @@ std::string zsh_quoted(const std::string& text) {
 }
 
 std::string zsh_action(Word word, const std::vector<std::string>& choices) {
-  if (!choices.empty()) return "(" + joined(choices) + ")";
+  if (!choices.empty()) return "(" + internal::joined(choices, " ") + ")";
   switch (word) {
     case Word::file: return "_files";
     case Word::thread: return "__clew_threads";

@@ -1,7 +1,6 @@
 #include "cli/database.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
@@ -12,6 +11,7 @@
 
 #include "cli/near.hpp"
 #include "server/sqlite_repository.hpp"
+#include "server/storage.hpp"
 
 namespace clew::cli {
 namespace {
@@ -60,12 +60,6 @@ void check_is_sqlite(const std::string& path) {
     throw Error("'" + path + "' is not a SQLite database");
 }
 
-std::shared_ptr<const Cipher> cipher_of_environment() {
-  const char* key = std::getenv("LANGGRAPH_AES_KEY");
-  if (key == nullptr || *key == '\0') return nullptr;
-  return AesEaxCipher::from_environment();
-}
-
 // A file may hold plain threads beside encrypted ones; a look at them is not a run
 // that trusts them.
 std::shared_ptr<const Serializer> serializer_of(const std::shared_ptr<const Cipher>& cipher) {
@@ -89,7 +83,8 @@ std::optional<std::string> only_match(const std::string& text,
 
 }  // namespace
 
-Database::Database(std::string path) : path_(std::move(path)), cipher_(cipher_of_environment()) {
+Database::Database(std::string path)
+    : path_(std::move(path)), cipher_(server::cipher_of_environment()) {
   if (!fs::exists(path_)) return;
   check_is_sqlite(path_);
   has_threads_ = SqliteSaver::is_in(path_);

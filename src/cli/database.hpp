@@ -37,7 +37,6 @@ class Database {
   // How the values of threads become bytes.
   std::shared_ptr<const Serializer> serializer() const;
   bool has_threads() const { return has_threads_; }
-  bool has_store() const { return has_store_; }
   // Whether an Agent Server keeps its records in the file too.
   bool has_server() const { return has_server_; }
   // Whether something of the thread is encrypted.

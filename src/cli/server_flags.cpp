@@ -5,16 +5,12 @@
 
 #include <clew/error.hpp>
 
+#include "value/joined.hpp"
+
 namespace clew::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  return all.empty() ? "none" : all;
-}
 
 // The file that was named, or that of this folder.
 fs::path find_config(const std::string& named) {
@@ -33,7 +29,7 @@ fs::path find_config(const std::string& named) {
 void print_ready(std::ostream& out, const ServerInfo& info) {
   for (const std::string& warning : info.warnings) out << "warning: " << warning << '\n';
   for (const std::string& problem : info.problems) out << "not served: " << problem << '\n';
-  out << "graphs:  " << joined(info.graphs) << '\n'
+  out << "graphs:  " << (info.graphs.empty() ? "none" : internal::joined(info.graphs, ", ")) << '\n'
       << "storage: " << info.storage << '\n'
       << "auth:    " << info.auth << '\n'
       << "ready at " << info.url << std::endl;

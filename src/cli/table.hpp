@@ -32,7 +32,6 @@ class Table {
   // A cell for each column, each shown in one line. Of fewer cells the last takes the
   // columns that are left.
   void add(std::vector<Cell> cells);
-  bool is_empty() const { return rows_.empty(); }
 
   void print(Console& console) const;
   // Without the titles.

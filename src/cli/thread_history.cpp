@@ -5,18 +5,16 @@
 
 #include "pregel/names.hpp"
 #include "pregel/task_status.hpp"
+#include "value/joined.hpp"
 
 namespace clew::cli {
+
+using internal::joined;
+
 namespace {
 
 // Values of so many checkpoints are in memory at a time.
 constexpr std::size_t kPage = 512;
-
-std::string joined(const std::vector<std::string>& texts, std::string_view separator) {
-  std::string all;
-  for (const std::string& text : texts) all += (all.empty() ? "" : std::string(separator)) + text;
-  return all;
-}
 
 // What of the writes of one task belongs to it.
 void add_write(TaskRecord& task, const PendingWrite& write) {

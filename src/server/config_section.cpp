@@ -5,6 +5,8 @@
 
 #include <clew/json.hpp>
 
+#include "value/joined.hpp"
+
 namespace clew::server {
 namespace {
 
@@ -80,12 +82,6 @@ class Walker {
   std::size_t position_ = 0;
 };
 
-std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
-  std::string all;
-  for (const std::string& part : parts) all += (all.empty() ? "" : std::string(separator)) + part;
-  return all;
-}
-
 // What was found, short enough for a message.
 std::string shown(const Value& value) {
   std::string text = to_json(value);
@@ -131,7 +127,7 @@ std::string ConfigSection::place(std::string_view key) const {
   std::vector<std::string> path = path_;
   if (!key.empty()) path.emplace_back(key);
   const std::string line = std::to_string(line_of(document_->text, path));
-  return document_->name + ":" + line + ": " + joined(path, ".");
+  return document_->name + ":" + line + ": " + internal::joined(path, ".");
 }
 
 void ConfigSection::fail(std::string_view key, const std::string& problem) const {
@@ -203,7 +199,7 @@ std::optional<std::string> ConfigSection::choice(std::string_view key,
                                                  const std::vector<std::string>& choices) {
   std::optional<std::string> chosen = text(key);
   if (chosen && std::find(choices.begin(), choices.end(), *chosen) == choices.end()) {
-    expected(key, "one of " + joined(choices, ", "));
+    expected(key, "one of " + internal::joined(choices, ", "));
   }
   return chosen;
 }

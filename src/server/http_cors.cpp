@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/http_text.hpp"
+#include "value/joined.hpp"
 
 namespace clew::server {
 namespace {
@@ -21,12 +22,6 @@ bool allows(const CorsOptions& options, std::string_view origin) {
   return allows_any(options) || std::find(origins.begin(), origins.end(), origin) != origins.end();
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 void allow_origin(const CorsOptions& options, const std::string& origin, Response& response) {
   const bool anyone = allows_any(options) && !options.allow_credentials;
   response.headers.emplace_back("access-control-allow-origin", anyone ? "*" : origin);
@@ -36,7 +31,7 @@ void allow_origin(const CorsOptions& options, const std::string& origin, Respons
 }
 
 std::string allowed_headers(const CorsOptions& options, const Request& request) {
-  if (!options.allowed_headers.empty()) return joined(options.allowed_headers);
+  if (!options.allowed_headers.empty()) return internal::joined(options.allowed_headers, ", ");
   const std::string* asked = request.headers.find("access-control-request-headers");
   return asked != nullptr ? *asked : std::string();
 }
@@ -68,7 +63,8 @@ void add_cors_headers(const CorsOptions& options, const Request& request, Respon
   if (origin == nullptr || !allows(options, *origin)) return;
   allow_origin(options, *origin, response);
   if (!options.exposed_headers.empty()) {
-    response.headers.emplace_back("access-control-expose-headers", joined(options.exposed_headers));
+    response.headers.emplace_back("access-control-expose-headers",
+                                  internal::joined(options.exposed_headers, ", "));
   }
 }
 

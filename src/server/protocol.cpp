@@ -11,6 +11,7 @@
 #include "server/new_ids.hpp"
 #include "server/shapes.hpp"
 #include "server/watch.hpp"
+#include "value/joined.hpp"
 
 namespace clew::server {
 namespace {
@@ -65,20 +66,15 @@ Value trimmed(const Value& value) {
   return std::move(entries).build();
 }
 
-std::string joined(const std::vector<std::string>& ns) {
-  std::string text;
-  for (const std::string& segment : ns) text += (text.empty() ? "" : "|") + segment;
-  return text;
-}
-
 // What the server makes up itself has an id that follows from what it says.
 std::string event_id(const Event& event, const EventName& name, const Value& data) {
   const std::string prefix = "synth:" + event.run_id + ":";
   if (name.method == "lifecycle") {
-    return prefix + "lc|" + joined(name.ns) + "|" + data["event"].get<std::string>();
+    return prefix + "lc|" + internal::joined(name.ns, "|") + "|" + data["event"].get<std::string>();
   }
   if (name.method == "input.requested") {
-    return prefix + "input|" + joined(name.ns) + "|" + data["interrupt_id"].get<std::string>();
+    return prefix + "input|" + internal::joined(name.ns, "|") + "|" +
+           data["interrupt_id"].get<std::string>();
   }
   return std::to_string(event.ms) + "-" + std::to_string(event.protocol_seq);
 }

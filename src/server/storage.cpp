@@ -28,12 +28,6 @@ void make_folder(const fs::path& folder) {
   }
 }
 
-std::shared_ptr<const Cipher> cipher_of_environment() {
-  const char* key = std::getenv("LANGGRAPH_AES_KEY");
-  if (key == nullptr || *key == '\0') return nullptr;
-  return AesEaxCipher::from_environment();
-}
-
 std::shared_ptr<Checkpointer> open_checkpointer(const std::string& path,
                                                 const std::shared_ptr<const Cipher>& cipher) {
   SqliteOptions options;
@@ -64,6 +58,12 @@ std::shared_ptr<Store> open_store(const std::string& path, const ServerConfig& c
 }
 
 }  // namespace
+
+std::shared_ptr<const Cipher> cipher_of_environment() {
+  const char* key = std::getenv("LANGGRAPH_AES_KEY");
+  if (key == nullptr || *key == '\0') return nullptr;
+  return AesEaxCipher::from_environment();
+}
 
 FolderLock::FolderLock(const fs::path& folder) {
   const std::string path = (folder / "clew.lock").string();

@@ -28,6 +28,9 @@ class FolderLock {
   int file_ = -1;
 };
 
+// That of LANGGRAPH_AES_KEY; null if it is not set. Throws CryptoError for a key that is none.
+std::shared_ptr<const Cipher> cipher_of_environment();
+
 struct Storage {
   std::unique_ptr<FolderLock> lock;
   std::string path;  // of the file

@@ -12,6 +12,7 @@
 #include "cli/exported_graphs.hpp"
 #include "cli/near.hpp"
 #include "server/plugins.hpp"
+#include "value/joined.hpp"
 
 namespace clew::cli {
 namespace {
@@ -30,12 +31,6 @@ GraphName parse_name(const std::string& text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 std::string choose_function(const GraphName& name) {
   const std::vector<std::string> graphs = exported_graphs(name.library);
   if (!name.function.empty()) {
@@ -43,7 +38,7 @@ std::string choose_function(const GraphName& name) {
     if (is_there || graphs.empty()) return name.function;
     const std::string near = did_you_mean(name.function, graphs);
     throw Error("'" + name.library.string() + "' has no graph '" + name.function + "'" +
-                (near.empty() ? "; it has " + joined(graphs) : near));
+                (near.empty() ? "; it has " + internal::joined(graphs, ", ") : near));
   }
   if (graphs.size() == 1) return graphs.front();
   if (graphs.empty()) {
@@ -52,7 +47,7 @@ std::string choose_function(const GraphName& name) {
   }
   throw Error("'" + name.library.string() + "' has " + std::to_string(graphs.size()) +
               " graphs; say which, as " + name.library.string() + ":" + graphs.front() + ": " +
-              joined(graphs));
+              internal::joined(graphs, ", "));
 }
 
 int draw(const Arguments& arguments, Console& console) {
