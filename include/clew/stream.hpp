@@ -44,7 +44,7 @@ struct StreamOptions {
 // is reading that runs the graph: a step begins when the events of the one before are
 // read, in the reader's thread if that serves. With other modes, and for async_next(),
 // the run goes ahead of its reader. If the Stream is dropped before its end, the run is
-// cancelled: steps whose events were read have been stored, others are not begun.
+// cancelled: what was read has happened, and no further step begins.
 class Stream {
  public:
   class Queue;

@@ -1,13 +1,12 @@
 #include "cli/partitions.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
-
-#include <openssl/evp.h>
 
 #include <clew/error.hpp>
 #include <clew/json.hpp>
+
+#include "checkpoint/table_text.hpp"
 
 namespace clew::cli {
 namespace {
@@ -17,29 +16,8 @@ namespace fs = std::filesystem;
 // Days that are written to at once; more would take more files than a process may open.
 constexpr std::size_t kMostFiles = 90;
 
-// MD5 in hexadecimal, as the tables have it of namespaces.
-std::string hash_of(const std::string& text) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
-  unsigned size = 0;
-  EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_md5(), nullptr);
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string hash;
-  for (unsigned i = 0; i < size; ++i) {
-    hash += kDigits[digest[i] >> 4];
-    hash += kDigits[digest[i] & 0xF];
-  }
-  return hash;
-}
-
 std::string plain_json(const Value& value) {
   return to_json(value, {.non_finite = NonFinite::null, .max_depth = 1100});
-}
-
-// "2026-11-15T21:02:24.958852+00:00" as "2026-11-15 21:02:24.958852".
-std::string table_time(std::string ts) {
-  ts.resize(std::min(ts.find('+'), ts.size()));
-  std::replace(ts.begin(), ts.end(), 'T', ' ');
-  return ts;
 }
 
 // The name of a folder: only what is a day.
@@ -53,15 +31,11 @@ std::string day_of(const CheckpointTuple& tuple) {
   return form == kForm ? day : "unknown";
 }
 
-Value version_text(const Value& version) {
-  return version.is_string() ? version : Value(to_json(version));
-}
-
 // What every table has first.
 Value place_of(const CheckpointTuple& tuple) {
   return object({{"thread_id", tuple.key.thread_id},
                  {"checkpoint_ns", tuple.key.checkpoint_ns},
-                 {"checkpoint_ns_hash", hash_of(tuple.key.checkpoint_ns)}});
+                 {"checkpoint_ns_hash", internal::namespace_hash(tuple.key.checkpoint_ns)}});
 }
 
 Value checkpoint_row(const CheckpointTuple& tuple) {
@@ -77,16 +51,16 @@ Value checkpoint_row(const CheckpointTuple& tuple) {
               {"type", "json"},
               {"checkpoint", plain_json(content)},
               {"metadata", plain_json(tuple.metadata)},
-              {"gmt_create", table_time(checkpoint.ts)}}));
+              {"gmt_create", internal::table_time(checkpoint.ts)}}));
 }
 
 Value blob_row(const CheckpointTuple& tuple, std::string_view channel, const Value& value) {
   return place_of(tuple).merge(
       object({{"channel", channel},
-              {"version", version_text(tuple.checkpoint.channel_versions[channel])},
+              {"version", internal::version_text(tuple.checkpoint.channel_versions[channel])},
               {"type", "json"},
               {"blob_data", plain_json(value)},
-              {"gmt_create", table_time(tuple.checkpoint.ts)}}));
+              {"gmt_create", internal::table_time(tuple.checkpoint.ts)}}));
 }
 
 Value write_row(const CheckpointTuple& tuple, const PendingWrite& write, std::size_t position) {
@@ -98,7 +72,7 @@ Value write_row(const CheckpointTuple& tuple, const PendingWrite& write, std::si
                                        {"channel", write.channel},
                                        {"type", "json"},
                                        {"blob_data", plain_json(write.value)},
-                                       {"gmt_create", table_time(tuple.checkpoint.ts)}}));
+                                       {"gmt_create", internal::table_time(tuple.checkpoint.ts)}}));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <clew/sqlite_saver.hpp>
 
 #include "checkpointer_pieces.hpp"
+#include "sql_file.hpp"
 #include "temporary_folder.hpp"
 
 namespace clew {
@@ -41,11 +42,7 @@ class LangGraphFile : public testing::Test {
   }
 
   void run(const std::string& sql, sqlite3_callback callback = nullptr, void* to = nullptr) {
-    sqlite3* database = nullptr;
-    ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), callback, to, nullptr), SQLITE_OK)
-        << sqlite3_errmsg(database);
-    sqlite3_close(database);
+    execute_sql(path_, sql, callback, to);
   }
 
   TemporaryFolder folder_;

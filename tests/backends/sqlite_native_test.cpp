@@ -1,6 +1,4 @@
 // What the native layout leaves in a file, and what it makes of damage.
-#include <sqlite3.h>
-
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -11,6 +9,7 @@
 #include <clew/sqlite_saver.hpp>
 
 #include "checkpointer_pieces.hpp"
+#include "sql_file.hpp"
 #include "temporary_folder.hpp"
 
 namespace clew {
@@ -34,13 +33,7 @@ class NativeFile : public testing::Test {
     return SqliteSaver::open(path_, std::move(options));
   }
 
-  void execute(const std::string& sql) {
-    sqlite3* database = nullptr;
-    ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
-        << sqlite3_errmsg(database);
-    sqlite3_close(database);
-  }
+  void execute(const std::string& sql) { execute_sql(path_, sql); }
 
   std::string bytes_of_all_files() const {
     std::string all;

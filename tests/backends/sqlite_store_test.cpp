@@ -1,8 +1,6 @@
 // What is particular to the store in a SQLite file; the rest is in StoreSuite.
 #include <clew/sqlite_store.hpp>
 
-#include <sqlite3.h>
-
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +10,7 @@
 #include <clew/errors.hpp>
 #include <clew/json.hpp>
 
+#include "sql_file.hpp"
 #include "store_suite.hpp"
 #include "temporary_folder.hpp"
 
@@ -89,13 +88,7 @@ class SqliteStoreTest : public testing::Test {
     return bytes.str();
   }
 
-  void execute(const std::string& sql) {
-    sqlite3* database = nullptr;
-    ASSERT_EQ(sqlite3_open(file().c_str(), &database), SQLITE_OK);
-    char* reason = nullptr;
-    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &reason), SQLITE_OK) << reason;
-    sqlite3_close(database);
-  }
+  void execute(const std::string& sql) { execute_sql(file(), sql); }
 
  private:
   TemporaryFolder folder_;

@@ -1,11 +1,10 @@
 // What verify() says of files, and what repair() makes of them.
-#include <sqlite3.h>
-
 #include <gtest/gtest.h>
 
 #include <clew/sqlite_saver.hpp>
 
 #include "checkpointer_pieces.hpp"
+#include "sql_file.hpp"
 #include "temporary_folder.hpp"
 
 namespace clew {
@@ -19,13 +18,7 @@ class DamagedFile : public testing::Test {
     return SqliteSaver::open(path_, std::move(options));
   }
 
-  void execute(const std::string& sql) {
-    sqlite3* database = nullptr;
-    ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
-        << sqlite3_errmsg(database);
-    sqlite3_close(database);
-  }
+  void execute(const std::string& sql) { execute_sql(path_, sql); }
 
   // "kind channel version what", a line for each.
   static std::string render(const std::vector<StoredProblem>& problems) {

@@ -13,8 +13,11 @@
 #include "checkpoint/retention.hpp"
 #include "checkpoint/sqlite/layout.hpp"
 #include "checkpoint/sqlite/version_cache.hpp"
+#include "checkpoint/table_text.hpp"
 
 namespace clew::sqlite {
+
+using internal::version_text;
 
 class NativeLayout final : public Layout {
  public:
@@ -92,9 +95,6 @@ class NativeLayout final : public Layout {
 inline constexpr std::string_view kEmptyType = "empty";  // the channel holds nothing
 inline constexpr std::string_view kJsonType = "json";    // metadata that SQL can look into
 
-// What the column checkpoint_ns_hash says of a namespace: its MD5, in hexadecimal.
-std::string hash_of(std::string_view checkpoint_ns);
-
 // Times as they stand in columns: "2026-11-15 21:02:24.958852", UTC.
 std::string table_time_now();
 
@@ -102,8 +102,9 @@ std::string table_time_now();
 // stored with the checkpoint, as its "triggers", and have no blobs.
 bool is_trigger(std::string_view channel);
 
-// Versions as they stand in columns: texts, also if another program counts in numbers.
-Value version_text(const Value& version);
+// Whether checkpoint_blobs has the version of a channel.
+bool has_blob(Connection& connection, const CheckpointKey& place, std::string_view channel,
+              std::string_view version);
 
 // Loads checkpoints of one thread and namespace. What several of them share is
 // read and decoded once.

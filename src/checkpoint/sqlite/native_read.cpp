@@ -32,6 +32,16 @@ bool is_plain(const Serializer& serializer) {
   return dynamic_cast<const JsonPlusSerializer*>(&serializer) != nullptr;
 }
 
+bool has_blob(Connection& connection, const CheckpointKey& place, std::string_view channel,
+              std::string_view version) {
+  return connection
+      .value(
+          "SELECT 1 FROM checkpoint_blobs WHERE thread_id = ? AND checkpoint_ns = ?"
+          " AND channel = ? AND version = ?",
+          place.thread_id, place.checkpoint_ns, channel, version)
+      .has_value();
+}
+
 // Whoever encrypts must not be told what anybody wrote in plain text.
 Value decode_metadata(const Serializer& serializer, std::string_view type, std::string_view bytes) {
   if (type == kJsonType && is_plain(serializer)) return parse_json(bytes);

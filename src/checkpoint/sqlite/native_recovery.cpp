@@ -21,7 +21,7 @@ class NamespaceRecovery {
         place_(place),
         options_(options),
         recovery_(recovery),
-        hash_(hash_of(place.checkpoint_ns)) {
+        hash_(internal::namespace_hash(place.checkpoint_ns)) {
     for (const StoredProblem& problem : damaged) {
       if (problem.checkpoint_ns != place.checkpoint_ns) continue;
       damaged_.emplace(problem.channel, problem.version);
@@ -36,7 +36,7 @@ class NamespaceRecovery {
         if (is_trigger(channel)) continue;
         const std::string text(version_text(version).as_string());
         const bool is_damaged = damaged_.contains({std::string(channel), text});
-        if (!is_damaged && is_stored(channel, text)) continue;
+        if (!is_damaged && has_blob(connection_, place_, channel, text)) continue;
         recover(id, parent_id, channel, text, is_damaged);
       }
     }
@@ -67,15 +67,6 @@ class NamespaceRecovery {
   // A new one each time: what an older one remembers may have been missing then.
   NativeReader reader() {
     return {connection_, serializer_, place_.thread_id, place_.checkpoint_ns};
-  }
-
-  bool is_stored(std::string_view channel, const std::string& version) {
-    return connection_
-        .value(
-            "SELECT 1 FROM checkpoint_blobs WHERE thread_id = ? AND checkpoint_ns = ?"
-            " AND channel = ? AND version = ?",
-            place_.thread_id, place_.checkpoint_ns, channel, version)
-        .has_value();
   }
 
   void recover(const std::string& id, const std::string& parent_id, std::string_view channel,

@@ -67,7 +67,7 @@ class NamespaceCheck {
     if (own || base.empty()) {
       problem.kind = Kind::damaged_value;
       problem.what = "cannot be read: " + own.value_or("its row changed");
-    } else if (!has_value(channel, base)) {
+    } else if (!has_blob(connection_, place_, channel, base)) {
       problem.what = "is a difference from version " + base + ", which is missing";
     } else if (error_of([&] { reader_->value(channel, Value(base)); })) {
       problem.what = "is a difference from version " + base + ", which cannot be read";
@@ -122,7 +122,7 @@ class NamespaceCheck {
     if (last == version) return;
     last = version;
     const std::string text(version_text(version).as_string());
-    if (has_value(channel, text)) return;
+    if (has_blob(connection_, place_, channel, text)) return;
     if (!missing_.emplace(channel, text).second) return;
     StoredProblem problem = problem_of(Kind::missing_value);
     problem.checkpoint_id = id;
@@ -148,15 +148,6 @@ class NamespaceCheck {
       problem.what = "cannot be read: " + *error;
       report_.problems.push_back(std::move(problem));
     }
-  }
-
-  bool has_value(std::string_view channel, std::string_view version) {
-    return connection_
-        .value(
-            "SELECT 1 FROM checkpoint_blobs WHERE thread_id = ? AND checkpoint_ns = ?"
-            " AND channel = ? AND version = ?",
-            place_.thread_id, place_.checkpoint_ns, channel, version)
-        .has_value();
   }
 
   StoredProblem problem_of(Kind kind) const {

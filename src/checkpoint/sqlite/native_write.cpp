@@ -1,8 +1,5 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
-
-#include <openssl/evp.h>
 
 #include <clew/errors.hpp>
 #include <clew/json.hpp>
@@ -20,13 +17,6 @@ std::optional<std::string_view> nothing_if_empty(std::string_view text) {
 
 std::optional<std::string_view> nothing_if_null(const Value& text) {
   return text.is_null() ? std::nullopt : std::optional(text.as_string());
-}
-
-// "2026-11-15T21:02:24.958852+00:00" as "2026-11-15 21:02:24.958852".
-std::string table_time(std::string ts) {
-  ts.resize(std::min(ts.find('+'), ts.size()));
-  std::replace(ts.begin(), ts.end(), 'T', ' ');
-  return ts;
 }
 
 // The triggers that hold something: those of the put, and of the checkpoint
@@ -84,31 +74,11 @@ bool inherits_the_rest(const CheckpointPut& put, const Value& parent) {
 
 }  // namespace
 
-Value version_text(const Value& version) {
-  return version.is_string() ? version : Value(to_json(version));
+std::string table_time_now() {
+  return internal::table_time(format_time(std::chrono::system_clock::now()));
 }
-
-std::string table_time_now() { return table_time(format_time(std::chrono::system_clock::now())); }
 
 bool is_trigger(std::string_view channel) { return channel.starts_with("branch:to:"); }
-
-std::string hash_of(std::string_view checkpoint_ns) {
-  constexpr std::string_view kRoot = "d41d8cd98f00b204e9800998ecf8427e";
-  if (checkpoint_ns.empty()) return std::string(kRoot);
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
-  unsigned size = 0;
-  if (EVP_Digest(checkpoint_ns.data(), checkpoint_ns.size(), digest.data(), &size, EVP_md5(),
-                 nullptr) != 1) {
-    throw StorageError("MD5 is not available in this OpenSSL");
-  }
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (unsigned i = 0; i < size; ++i) {
-    text += kDigits[digest[i] >> 4];
-    text += kDigits[digest[i] & 0xF];
-  }
-  return text;
-}
 
 // What a change adds to the counters of a thread.
 struct NativeLayout::Counts {
@@ -191,7 +161,7 @@ struct NativeLayout::PreparedWrites {
 };
 
 NativeLayout::PreparedWrites NativeLayout::prepare(const WritesPut& put) const {
-  PreparedWrites prepared{put, hash_of(put.key.checkpoint_ns), {}};
+  PreparedWrites prepared{put, internal::namespace_hash(put.key.checkpoint_ns), {}};
   prepared.values.reserve(put.writes.size());
   for (const ChannelWrite& write : put.writes) {
     prepared.values.push_back(serializer_->dumps_typed(write.value));
@@ -337,7 +307,7 @@ struct NativeLayout::PreparedPut {
         put.key.thread_id, put.key.checkpoint_ns, hash, put.checkpoint.id,
         nothing_if_empty(put.key.checkpoint_id), nothing_if_null(checkpoint.stored.base),
         checkpoint.stored.place, checkpoint.stored.data.tag, Blob{checkpoint.stored.data.bytes},
-        metadata.tag, Blob{metadata.bytes}, table_time(put.checkpoint.ts), now);
+        metadata.tag, Blob{metadata.bytes}, internal::table_time(put.checkpoint.ts), now);
     counts.add_bytes(checkpoint.stored.data);
     counts.add_bytes(metadata);
   }
@@ -361,7 +331,9 @@ Database::Change NativeLayout::put(const CheckpointPut& put) {
   Lineage lineage = lineage_of(put);
   const bool is_complete = inherits_the_rest(put, lineage.checkpoint.value());
   auto prepared = std::make_shared<PreparedPut>(
-      PreparedPut{.put = put, .serializer = *serializer_, .hash = hash_of(put.key.checkpoint_ns)});
+      PreparedPut{.put = put,
+                  .serializer = *serializer_,
+                  .hash = internal::namespace_hash(put.key.checkpoint_ns)});
   for (auto [channel, version] : put.new_versions.items()) {
     if (is_trigger(channel)) continue;
     prepared->channels.emplace_back(channel, next_version(put, lineage, channel, version));
