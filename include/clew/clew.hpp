@@ -36,6 +36,7 @@
 #include <clew/state.hpp>
 #include <clew/store.hpp>
 #include <clew/store_index.hpp>
+#include <clew/store_namespace.hpp>
 #include <clew/stream.hpp>
 #include <clew/task.hpp>
 #include <clew/thread_care.hpp>

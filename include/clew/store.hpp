@@ -31,14 +31,11 @@
 #include <vector>
 
 #include <clew/store_index.hpp>
+#include <clew/store_namespace.hpp>
 #include <clew/task.hpp>
 #include <clew/value.hpp>
 
 namespace clew {
-
-// Labels from the outermost inwards. A label is not empty and has no dot; the
-// first one is not "langgraph".
-using StoreNamespace = std::vector<std::string>;
 
 struct Item {
   using Time = std::chrono::sys_time<std::chrono::microseconds>;
@@ -232,11 +229,6 @@ class Store {
   virtual void put_checked(const StoreNamespace& ns, std::string_view key, Value value,
                            const PutOptions& options);
 };
-
-// Throws InvalidNamespaceError if a label is empty or contains a dot or NUL.
-void check_labels(const StoreNamespace& ns);
-// The same, and also if there is no label or the first is reserved.
-void check_namespace(const StoreNamespace& ns);
 
 // ---- Options of a store
 

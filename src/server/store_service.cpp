@@ -10,14 +10,22 @@
 namespace clew::server {
 namespace {
 
+StoreNamespace make_namespace(const std::vector<std::string>& labels) {
+  try {
+    return labels;
+  } catch (const InvalidNamespaceError& error) {
+    throw ServiceError(422, error.what());
+  }
+}
+
 StoreNamespace labels_of(const Value& list) {
-  StoreNamespace labels;
+  std::vector<std::string> labels;
   if (!list.is_list()) throw ServiceError(422, "a namespace is a list of labels");
   for (const Value& label : list) {
     if (!label.is_string()) throw ServiceError(422, "a namespace is a list of labels");
     labels.push_back(label.get<std::string>());
   }
-  return labels;
+  return make_namespace(labels);
 }
 
 StoreNamespace required_namespace(const Body& body, std::string_view key) {
@@ -131,8 +139,8 @@ Value StoreService::search(const Caller& caller, const Value& json) {
 Value StoreService::namespaces(const Caller& caller, const Value& json) {
   const Body body(json);
   ListNamespacesOptions options;
-  options.prefix = body.texts("prefix").value_or(StoreNamespace());
-  options.suffix = body.texts("suffix").value_or(StoreNamespace());
+  options.prefix = make_namespace(body.texts("prefix").value_or(std::vector<std::string>()));
+  options.suffix = make_namespace(body.texts("suffix").value_or(std::vector<std::string>()));
   if (const auto depth = body.integer("max_depth", 1, 1000)) {
     options.max_depth = static_cast<std::size_t>(*depth);
   }

@@ -24,11 +24,10 @@ void check_op(const ListNamespacesOp& list) {
   check_labels(list.options.suffix);
 }
 
-bool labels_match(std::span<const std::string> labels, const StoreNamespace& pattern) {
-  return std::ranges::equal(labels, pattern,
-                            [](const std::string& label, const std::string& wanted) {
-                              return wanted == "*" || label == wanted;
-                            });
+bool labels_match(std::span<const std::string_view> labels, const StoreNamespace& pattern) {
+  return std::ranges::equal(labels, pattern, [](std::string_view label, std::string_view wanted) {
+    return wanted == "*" || label == wanted;
+  });
 }
 
 }  // namespace
@@ -58,21 +57,17 @@ std::vector<const PutOp*> last_puts(std::span<const StoreOp> ops) {
   return last;
 }
 
-bool begins_with(const StoreNamespace& ns, const StoreNamespace& prefix) {
-  return ns.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), ns.begin());
-}
-
 bool is_wanted(const StoreNamespace& ns, const ListNamespacesOptions& options) {
-  const std::span<const std::string> labels(ns);
-  return ns.size() >= std::max(options.prefix.size(), options.suffix.size()) &&
+  const std::vector<std::string_view> all(ns.begin(), ns.end());
+  const std::span labels(all);
+  return labels.size() >= std::max(options.prefix.size(), options.suffix.size()) &&
          labels_match(labels.first(options.prefix.size()), options.prefix) &&
          labels_match(labels.last(options.suffix.size()), options.suffix);
 }
 
 void NamespaceList::add(const StoreNamespace& ns) {
   if (is_full() || !is_wanted(ns, options_)) return;
-  const std::size_t depth = std::min(options_.max_depth.value_or(ns.size()), ns.size());
-  StoreNamespace cut(ns.begin(), ns.begin() + static_cast<std::ptrdiff_t>(depth));
+  StoreNamespace cut = options_.max_depth ? ns.first(*options_.max_depth) : ns;
   if (previous_ == cut) return;
   previous_ = cut;
   if (seen_++ >= options_.offset) listed_.push_back(std::move(cut));

@@ -19,8 +19,6 @@ void check(std::span<const StoreOp> ops);
 // The last put to each key, in the place of the first.
 std::vector<const PutOp*> last_puts(std::span<const StoreOp> ops);
 
-bool begins_with(const StoreNamespace& ns, const StoreNamespace& prefix);
-
 // Whether its beginning and its end are what the options ask for.
 bool is_wanted(const StoreNamespace& ns, const ListNamespacesOptions& options);
 

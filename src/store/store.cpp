@@ -10,14 +10,6 @@ namespace clew {
 
 namespace {
 
-constexpr std::string_view kReservedRoot = "langgraph";
-
-[[noreturn]] void throw_invalid(const StoreNamespace& ns, std::string_view reason) {
-  std::string text;
-  for (const std::string& label : ns) text += (text.empty() ? "'" : ", '") + label + "'";
-  throw InvalidNamespaceError("namespace (" + text + "): " + std::string(reason));
-}
-
 template <class Result>
 Result run(Store& store, const StoreOp& op) {
   return std::get<Result>(std::move(store.batch({&op, 1}).front()));
@@ -55,24 +47,6 @@ std::ostream& operator<<(std::ostream& out, const Item& item) { return out << to
 
 std::ostream& operator<<(std::ostream& out, const SearchItem& item) {
   return out << to_value(item);
-}
-
-void check_labels(const StoreNamespace& ns) {
-  for (const std::string& label : ns) {
-    if (label.empty()) throw_invalid(ns, "a label is empty");
-    for (const char c : label) {
-      if (c == '.') throw_invalid(ns, "a label contains a dot; use several labels");
-      if (c == '\0') throw_invalid(ns, "a label contains NUL");
-    }
-  }
-}
-
-void check_namespace(const StoreNamespace& ns) {
-  if (ns.empty()) throw_invalid(ns, "it has no label; give at least one");
-  check_labels(ns);
-  if (ns.front() == kReservedRoot) {
-    throw_invalid(ns, "the first label '" + std::string(kReservedRoot) + "' is reserved");
-  }
 }
 
 void Store::put(const StoreNamespace& ns, std::string_view key, Value value,

@@ -18,7 +18,10 @@ using Row = std::tuple<std::string, std::string, std::string>;  // prefix, key, 
 
 std::string joined(const StoreNamespace& ns) {
   std::string text;
-  for (const std::string& label : ns) text += (text.empty() ? "" : ".") + label;
+  for (const std::string_view label : ns) {
+    if (!text.empty()) text += '.';
+    text += label;
+  }
   return text;
 }
 

@@ -286,7 +286,10 @@ Value ScriptedStore::dump_rows() {
   std::set<std::tuple<std::string, std::string, Value>> sorted;
   for (const SearchItem& item : store_->search({}, {.limit = 10'000})) {
     std::string prefix;
-    for (const std::string& label : item.namespace_) prefix += (prefix.empty() ? "" : ".") + label;
+    for (const std::string_view label : item.namespace_) {
+      if (!prefix.empty()) prefix += '.';
+      prefix += label;
+    }
     sorted.emplace(prefix, item.key, item.value);
   }
   ListBuilder rows;

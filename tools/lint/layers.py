@@ -35,7 +35,7 @@ PUBLIC_HEADERS = {
     "checkpoint": ["checkpointer", "ids", "memory_saver", "sqlite_saver",
                    "thread_care"],
     "channels": ["channels"],
-    "store": ["embeddings", "sqlite_store", "store", "store_index"],
+    "store": ["embeddings", "sqlite_store", "store", "store_index", "store_namespace"],
     "pregel": ["cache", "compiled_graph", "config", "drawing", "functional", "graph",
                "graph_factory", "plugin", "runtime", "snapshot", "stream"],
     "server": ["server"],

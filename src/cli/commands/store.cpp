@@ -19,7 +19,7 @@ namespace {
 
 // Labels have no dots, so dots stand between them: "ada.memories".
 StoreNamespace namespace_of(const std::string& text) {
-  StoreNamespace labels;
+  std::vector<std::string> labels;
   std::size_t start = 0;
   while (start <= text.size() && !text.empty()) {
     const std::size_t end = std::min(text.find('.', start), text.size());
@@ -31,7 +31,10 @@ StoreNamespace namespace_of(const std::string& text) {
 
 std::string namespace_text(const StoreNamespace& labels) {
   std::string text;
-  for (const std::string& label : labels) text += (text.empty() ? "" : ".") + label;
+  for (const std::string_view label : labels) {
+    if (!text.empty()) text += '.';
+    text += label;
+  }
   return text;
 }
 

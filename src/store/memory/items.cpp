@@ -75,7 +75,7 @@ void Bucket::unlink(Entry& entry) {
 std::vector<Bucket*> Items::buckets_below(const StoreNamespace& prefix) {
   std::vector<Bucket*> below;
   for (auto bucket = buckets_.lower_bound(prefix);
-       bucket != buckets_.end() && begins_with(bucket->first, prefix); ++bucket) {
+       bucket != buckets_.end() && bucket->first.starts_with(prefix); ++bucket) {
     below.push_back(&bucket->second);
   }
   std::ranges::sort(below, {}, &Bucket::ordinal);

@@ -103,9 +103,7 @@ class Items {
   struct BucketHash {
     using is_transparent = void;
     std::size_t operator()(const StoreNamespace& ns) const {
-      std::size_t hash = ns.size();
-      for (const std::string& label : ns) hash = hash * 31 + std::hash<std::string>()(label);
-      return hash;
+      return std::hash<StoreNamespace>()(ns);
     }
     std::size_t operator()(Buckets::iterator bucket) const { return (*this)(bucket->first); }
   };

@@ -130,7 +130,7 @@ bool has_vector_table(Connection& connection) { return connection.has_table("sto
 
 std::string prefix_of(const StoreNamespace& ns) {
   std::string prefix;
-  for (const std::string& label : ns) {
+  for (const std::string_view label : ns) {
     if (!prefix.empty()) prefix += '.';
     prefix += label;
   }
@@ -138,13 +138,13 @@ std::string prefix_of(const StoreNamespace& ns) {
 }
 
 StoreNamespace namespace_of(std::string_view prefix) {
-  StoreNamespace ns;
+  std::vector<std::string> labels;
   for (std::size_t begin = 0; begin <= prefix.size();) {
     const std::size_t end = std::min(prefix.find('.', begin), prefix.size());
-    ns.emplace_back(prefix.substr(begin, end - begin));
+    labels.emplace_back(prefix.substr(begin, end - begin));
     begin = end + 1;
   }
-  return ns;
+  return labels;
 }
 
 bool is_below(std::string_view prefix, std::string_view other) {

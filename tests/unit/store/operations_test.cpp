@@ -16,7 +16,8 @@ TEST(Operations, TheLastPutCountsInThePlaceOfTheFirst) {
   const StoreOp ops[] = {PutOp{{"a"}, "1", {{"v", 1}}}, PutOp{{"b"}, "1", {{"v", 2}}},
                          GetOp{{"a"}, "1"}, PutOp{{"a"}, "1", {{"v", 3}}}};
   std::string text;
-  for (const PutOp* put : last_puts(ops)) text += put->namespace_[0] + to_json(put->value);
+  for (const PutOp* put : last_puts(ops))
+    text += std::string(put->namespace_[0]) + to_json(put->value);
   EXPECT_EQ(text, R"(a{"v":3}b{"v":2})");
 }
 
