@@ -55,18 +55,24 @@ struct Attempt {
 };
 [[noreturn]] void throw_no_alternative(std::span<const Attempt> attempts, const Value& found);
 
-template <class T, class Sink>
-void read_elements(const Value& list, Sink&& sink) {
+// Calls `read` with each; what it throws says where.
+template <class Read>
+void for_each_element(const Value& list, const Read& read) {
   std::size_t index = 0;
   try {
     for (const Value& element : list) {
-      sink(read<T>(element));
+      read(element);
       ++index;
     }
   } catch (ValueError& error) {
     error.prepend(path_step(index));
     throw;
   }
+}
+
+template <class T, class Sink>
+void read_elements(const Value& list, Sink&& sink) {
+  for_each_element(list, [&](const Value& element) { sink(read<T>(element)); });
 }
 
 template <class Sequence>
@@ -104,7 +110,14 @@ struct SequenceConverter {
     if (!value.is_list()) throw_expected("list", value);
     Sequence sequence;
     if constexpr (requires { sequence.reserve(std::size_t{}); }) sequence.reserve(value.size());
-    read_elements<Element>(value, [&](Element element) { sequence.push_back(std::move(element)); });
+    for_each_element(value, [&](const Value& element) {
+      // Text goes straight to its place: moving a short string is copying it.
+      if constexpr (std::same_as<Element, std::string>) {
+        sequence.emplace_back(read_text(element));
+      } else {
+        sequence.push_back(read<Element>(element));
+      }
+    });
     return sequence;
   }
   static std::string_view expectation() { return "list"; }

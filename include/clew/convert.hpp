@@ -123,6 +123,11 @@ std::string expectation() {
 }
 
 [[noreturn]] void throw_expected(std::string_view expected, const Value& found);
+
+inline std::string_view read_text(const Value& value) {
+  if (!value.is_string()) throw_expected("string", value);
+  return value.as_string();
+}
 [[noreturn]] void throw_integer(std::int64_t min, std::uint64_t max, const Value& found);
 // Throws if the number is finite but past the largest float.
 void check_float(double number);
@@ -215,8 +220,7 @@ struct Converter<T> {
 template <>
 struct Converter<std::string> {
   static std::string from_value(const Value& value) {
-    if (!value.is_string()) detail::throw_expected("string", value);
-    return std::string(value.as_string());
+    return std::string(detail::read_text(value));
   }
   static std::string_view expectation() { return "string"; }
 };

@@ -328,6 +328,26 @@ static_assert(sizeof(Value) == 16);
 
 namespace detail {
 
+// Room for a few values, which are made as they come.
+template <std::size_t Most>
+class FewValues {
+ public:
+  FewValues() {}
+  ~FewValues() { std::destroy_n(values_, size_); }
+  FewValues(const FewValues&) = delete;
+  FewValues& operator=(const FewValues&) = delete;
+
+  bool is_full() const { return size_ == Most; }
+  void push_back(Value value) { std::construct_at(&values_[size_++], std::move(value)); }
+  std::span<Value> all() { return {values_, size_}; }
+
+ private:
+  std::size_t size_ = 0;
+  union {
+    Value values_[Most];
+  };
+};
+
 // An element of a literal. Braces of the form {"key", value} are kept apart until
 // it is known whether they are an entry of an object or a list of two.
 struct Item {
@@ -386,11 +406,10 @@ class ObjectBuilder {
  private:
   // Small objects are collected here, without memory of their own; what has
   // more entries moves to the vectors.
-  static constexpr std::size_t kInline = 8;
+  static constexpr std::size_t kFew = 8;
 
-  std::size_t count_ = 0;
-  Value inline_keys_[kInline];
-  Value inline_values_[kInline];
+  detail::FewValues<kFew> few_keys_;
+  detail::FewValues<kFew> few_values_;
   std::vector<Value> keys_;
   std::vector<Value> values_;
 };

@@ -104,15 +104,16 @@ namespace {
 std::string next_version_number(std::string_view current) {
   std::string digits;
   digits.reserve(kVersionDigits + 24);
-  digits.assign(kVersionDigits, '0');
   std::string_view number = current.substr(0, current.find('.'));
   if (number.empty() && !current.empty()) refuse_version(current, "has no number before the dot");
   if (!std::all_of(number.begin(), number.end(), is_digit)) {
     refuse_version(current, "does not start with a decimal number; was it written by this saver?");
   }
-  while (!number.empty() && number.front() == '0') number.remove_prefix(1);
+  // One that a saver made has its width already.
+  while (number.size() > kVersionDigits && number.front() == '0') number.remove_prefix(1);
   if (number.size() > kVersionDigits) refuse_version(current, "has more than 32 digits");
-  std::copy_backward(number.begin(), number.end(), digits.end());
+  digits.assign(kVersionDigits - number.size(), '0');
+  digits.append(number);
 
   auto digit = digits.rbegin();
   while (digit != digits.rend() && *digit == '9') *digit++ = '0';

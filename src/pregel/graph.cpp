@@ -37,21 +37,22 @@ Write Graph::branch_to(std::string_view node, Value value) const {
 }
 
 bool Graph::is_quick(const Node& node) const {
-  return quick_[static_cast<Index>(&node - nodes.data())].load(std::memory_order_relaxed);
+  return patience_[static_cast<Index>(&node - nodes.data())].load(std::memory_order_relaxed) > 0;
 }
 
 void Graph::note_duration(const Node& node, std::chrono::nanoseconds duration) const {
   constexpr std::chrono::microseconds kQuick{20};
-  std::atomic<bool>& quick = quick_[static_cast<Index>(&node - nodes.data())];
+  constexpr std::uint8_t kMostPatience = 2;
+  std::atomic<std::uint8_t>& patience = patience_[static_cast<Index>(&node - nodes.data())];
+  const std::uint8_t before = patience.load(std::memory_order_relaxed);
+  const std::uint8_t less = before > 0 ? before - 1 : 0;
+  const std::uint8_t after = duration < kQuick ? kMostPatience : less;
   // Written only if it changes: runs on other processors read it.
-  const bool is_quick = duration < kQuick;
-  if (quick.load(std::memory_order_relaxed) != is_quick) {
-    quick.store(is_quick, std::memory_order_relaxed);
-  }
+  if (after != before) patience.store(after, std::memory_order_relaxed);
 }
 
 void Graph::finish() {
-  quick_ = std::vector<std::atomic<bool>>(nodes.size());
+  patience_ = std::vector<std::atomic<std::uint8_t>>(nodes.size());
   for (std::size_t i = 0; i < channels.size(); ++i) {
     ChannelInfo& info = channels[i];
     const Index index = i;

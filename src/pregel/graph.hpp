@@ -132,8 +132,8 @@ class Graph {
   Write write_to(std::string_view channel, Value value) const;
   Write branch_to(std::string_view node, Value value) const;
 
-  // Whether a node was done, when it was last timed, sooner than another thread would
-  // have been there to help.
+  // Whether a node was done, when it was timed lately, sooner than another thread would
+  // have been there to help. Late once may be the system's doing; twice in a row is not.
   bool is_quick(const Node& node) const;
   void note_duration(const Node& node, std::chrono::nanoseconds duration) const;
 
@@ -143,7 +143,8 @@ class Graph {
  private:
   std::unordered_map<std::string_view, Index> channel_index_;
   std::unordered_map<std::string_view, Index> node_index_;
-  mutable std::vector<std::atomic<bool>> quick_;  // by node
+  // By node: how often it may be late before it no longer counts as quick.
+  mutable std::vector<std::atomic<std::uint8_t>> patience_;
 };
 
 }  // namespace clew::pregel

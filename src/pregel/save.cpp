@@ -218,7 +218,7 @@ void Loop::save_checkpoint(std::vector<Index> snapshots) {
   put.checkpoint.updated_channels = updated_ ? state_.updated_channels(*updated_) : Value();
   put.checkpoint.channel_values = scope_.checkpointer->stores_all_values()
                                       ? state_.all_channel_values()
-                                      : state_.channel_values(put.new_versions);
+                                      : state_.new_channel_values();
   for (Index index : snapshots) {
     put.checkpoint.channel_values = put.checkpoint.channel_values.set(
         graph_->channels[index].name,

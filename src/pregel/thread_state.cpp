@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "value/object.hpp"
+
 namespace clew::pregel {
 
 bool is_newer(const Value& version, const Value& than) {
@@ -96,12 +98,13 @@ bool ThreadState::refresh(View& view) const {
   constexpr std::size_t kSmall = 32;
   for (Index index : view.stale) {
     const std::string& name = info(index).name;
-    const bool available = is_available(index);
-    if (view.object.size() <= kSmall && available != view.object.contains(name)) return false;
-    if (available) {
-      view.object = std::move(view.object).set(name, get(index));
-    } else {
+    const bool is_small = view.object.size() <= kSmall;
+    if (!is_available(index)) {
+      if (is_small && view.object.contains(name)) return false;
       view.object = view.object.erase(name);
+    } else if (!detail::object_replace(view.object, name, get(index))) {
+      if (is_small) return false;
+      view.object = std::move(view.object).set(name, get(index));
     }
   }
   return true;
@@ -269,19 +272,19 @@ bool ThreadState::has_moved(Index index) const {
 Value ThreadState::commit_versions() {
   ObjectBuilder changes;
   for (Index index : moved_) changes.set(info(index).name, version(index));
+  committed_.swap(moved_);
   moved_.clear();
   Value new_versions = std::move(changes).build();
   version_object_ = version_object_.merge(new_versions);
   return new_versions;
 }
 
-Value ThreadState::channel_values(const Value& only_these) const {
+Value ThreadState::new_channel_values() const {
   ObjectBuilder values;
-  for (auto [name, version] : only_these.items()) {
-    const Index index = graph_->find_channel(name);
+  for (Index index : committed_) {
     Value stored;
-    if (index != kUnknown && info(index).channel->store(cells_[index].state, stored)) {
-      values.set(name, std::move(stored));
+    if (info(index).channel->store(cells_[index].state, stored)) {
+      values.set(info(index).name, std::move(stored));
     }
   }
   return std::move(values).build();
@@ -302,9 +305,9 @@ Value ThreadState::updated_channels(const std::vector<Index>& updated) const {
   std::vector<Index> sorted = updated;
   std::sort(sorted.begin(), sorted.end(),
             [this](Index a, Index b) { return info(a).name < info(b).name; });
-  ListBuilder list;
-  for (Index index : sorted) list.push_back(info(index).key);
-  return std::move(list).build();
+  detail::VectorEditor names(sorted.size());
+  for (Index index : sorted) names.push_back(info(index).key);
+  return detail::vector_value(Kind::list, std::move(names).finish());
 }
 
 }  // namespace clew::pregel

@@ -74,7 +74,7 @@ class ThreadState {
 
   // The parts of a checkpoint, as of the last commit_versions().
   const Value& channel_versions() const { return version_object_; }
-  Value channel_values(const Value& only_these) const;
+  Value new_channel_values() const;  // of those that commit_versions() gave
   Value all_channel_values() const;
   const Value& versions_seen();
   Value updated_channels(const std::vector<Index>& updated) const;
@@ -156,6 +156,7 @@ class ThreadState {
   // not have, and the channels that moved since.
   Value version_object_ = object();
   std::vector<Index> moved_;
+  std::vector<Index> committed_;  // those of the last commit_versions()
 
   std::vector<View> views_;
 

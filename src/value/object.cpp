@@ -19,10 +19,18 @@ const std::uint8_t* table_of(const Shape* shape) {
   return reinterpret_cast<const std::uint8_t*>(shape->keys() + shape->count);
 }
 
+// Short text is told by its two words.
+std::uint64_t hash_of(const Value& key) {
+  if (ValueAccess::is_heap(key)) return hash_key(ValueAccess::text_of(key));
+  const std::uint64_t* words = ValueAccess::words(key);
+  return std::rotl(words[0] * 0xC2B2AE3D27D4EB4FULL, 31) ^ words[1];
+}
+
 // The hash of keys whose hash was `hash`, and of more behind them.
 std::uint64_t hash_keys(std::uint64_t hash, std::span<const Value> keys) {
   for (const Value& key : keys) {
-    hash = (std::rotl(hash, 23) ^ hash_key(ValueAccess::text_of(key))) * 0x9E3779B97F4A7C15ULL;
+    hash = (std::rotl(hash, 23) ^ hash_of(key)) * 0x9E3779B97F4A7C15ULL;
+    hash ^= hash >> 32;
   }
   return hash;
 }
@@ -178,12 +186,22 @@ Value tree_object(Vector keys, Vector values, Ref<const KeyIndex> index) {
 const TreeObject* as_tree(const Node* object) { return static_cast<const TreeObject*>(object); }
 const FlatObject* as_flat(const Node* object) { return static_cast<const FlatObject*>(object); }
 
+// Nobody else holds the object, so nobody sees it change.
+void replace_in_place(const Node* object, std::size_t position, Value& value) {
+  if (object->type == kFlatObject) {
+    const_cast<FlatObject*>(as_flat(object))->values()[position].swap(value);
+  } else {
+    const_cast<TreeObject*>(as_tree(object))->values.set(position, std::move(value));
+  }
+}
+
+Value tree_object_with(const TreeObject* object, std::size_t position, Value value) {
+  return tree_object(object->keys, object->values.with(position, std::move(value)), object->index);
+}
+
 Value tree_object_set(const TreeObject* object, std::string_view key, Value value) {
   const std::size_t position = find_key(object->index.get(), key, object->keys);
-  if (position != kNotFound) {
-    return tree_object(object->keys, object->values.with(position, std::move(value)),
-                       object->index);
-  }
+  if (position != kNotFound) return tree_object_with(object, position, std::move(value));
   VectorEditor keys(object->keys);
   VectorEditor values(object->values);
   keys.push_back(make_key(key));
@@ -203,8 +221,18 @@ FlatObject* copy_values(const FlatObject* object, Ref<const Shape> shape, std::s
   return copy;
 }
 
+Value flat_object_with(const FlatObject* object, std::size_t position, Value value) {
+  FlatObject* copy = copy_values(object, Ref<const Shape>::share(object->shape()));
+  copy->values()[position] = std::move(value);
+  return ValueAccess::adopt(Kind::object, copy);
+}
+
 // Adds entries with keys that `object` does not have.
 Value flat_object_add(const FlatObject* object, std::span<Value> keys, std::span<Value> values) {
+  if (keys.empty()) {
+    return ValueAccess::adopt(Kind::object,
+                              copy_values(object, Ref<const Shape>::share(object->shape())));
+  }
   const std::span<const Value> old_keys(object->shape()->keys(), object->count);
   const std::uint64_t hash = hash_keys(object->shape()->number, keys);
   if (Ref<const Shape> shape = recent_shape(old_keys, keys, hash)) {
@@ -225,27 +253,28 @@ Value flat_object_set(const FlatObject* object, std::string_view key, Value valu
     Value new_key = make_key(key);
     return flat_object_add(object, {&new_key, 1}, {&value, 1});
   }
-  FlatObject* copy = copy_values(object, Ref<const Shape>::share(object->shape()));
-  copy->values()[position] = std::move(value);
-  return ValueAccess::adopt(Kind::object, copy);
+  return flat_object_with(object, position, std::move(value));
 }
 
 Value flat_object_merge(const FlatObject* older, const FlatObject* newer) {
-  FlatObject* merged = copy_values(older, Ref<const Shape>::share(older->shape()));
-  Value result = ValueAccess::adopt(Kind::object, merged);
-  std::vector<Value> keys;
-  std::vector<Value> values;
+  FewValues<kWidth> added_keys;
+  FewValues<kWidth> added_values;
+  std::array<std::size_t, kWidth> positions;
   for (std::size_t i = 0; i < newer->count; ++i) {
     const Value& key = newer->shape()->keys()[i];
-    const std::size_t position = older->shape()->find(ValueAccess::text_of(key));
-    if (position != kNotFound) {
-      merged->values()[position] = newer->values()[i];
-    } else {
-      keys.push_back(key);
-      values.push_back(newer->values()[i]);
-    }
+    positions[i] = older->shape()->find(ValueAccess::text_of(key));
+    if (positions[i] != kNotFound) continue;
+    added_keys.push_back(key);
+    added_values.push_back(newer->values()[i]);
   }
-  return keys.empty() ? result : flat_object_add(merged, keys, values);
+  Value merged = flat_object_add(older, added_keys.all(), added_values.all());
+  const Node* node = ValueAccess::node(merged);
+  for (std::size_t i = 0; i < newer->count; ++i) {
+    if (positions[i] == kNotFound) continue;
+    Value value = newer->values()[i];
+    replace_in_place(node, positions[i], value);
+  }
+  return merged;
 }
 
 Value tree_object_merge(const TreeObject* older, const Value& newer) {
@@ -457,11 +486,20 @@ bool object_set_in_place(const Node* object, std::string_view key, Value& value)
   if (!object || !is_unique(object)) return false;
   const std::size_t position = object_find(object, key);
   if (position == kNotFound) return false;
-  // Nobody else holds it, so nobody sees it change.
-  if (object->type == kFlatObject) {
-    const_cast<FlatObject*>(as_flat(object))->values()[position].swap(value);
+  replace_in_place(object, position, value);
+  return true;
+}
+
+bool object_replace(Value& object, std::string_view key, Value value) {
+  const Node* node = ValueAccess::node(object);
+  const std::size_t position = object_find(node, key);
+  if (position == kNotFound) return false;
+  if (is_unique(node)) {
+    replace_in_place(node, position, value);
+  } else if (node->type == kFlatObject) {
+    object = flat_object_with(as_flat(node), position, std::move(value));
   } else {
-    const_cast<TreeObject*>(as_tree(object))->values.set(position, std::move(value));
+    object = tree_object_with(as_tree(node), position, std::move(value));
   }
   return true;
 }

@@ -58,6 +58,9 @@ Value object_set(const Node* object, std::string_view key, Value value);
 // Replaces an entry if nobody else holds the object; takes `value` and returns
 // true if so.
 bool object_set_in_place(const Node* object, std::string_view key, Value& value);
+// Replaces an entry of `object`, of which others keep the version they hold. False if
+// there is none with this key.
+bool object_replace(Value& object, std::string_view key, Value value);
 // `older` with the entries of `newer`, both objects that are not empty.
 Value object_merge(const Value& older, const Value& newer);
 

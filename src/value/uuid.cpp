@@ -1,5 +1,6 @@
 #include <clew/uuid.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -25,16 +26,20 @@ constexpr auto kHexValues = [] {
   return values;
 }();
 
-// Where the dashes are in the text form.
-constexpr bool is_dash_position(std::size_t position) {
-  return position == 8 || position == 13 || position == 18 || position == 23;
-}
+constexpr auto kHexPairs = [] {
+  std::array<std::array<char, 2>, 256> pairs;
+  for (std::size_t byte = 0; byte < pairs.size(); ++byte) {
+    pairs[byte] = {kHexDigits[byte >> 4], kHexDigits[byte & 0xF]};
+  }
+  return pairs;
+}();
 
-char* write_hex(std::uint8_t byte, char* out) {
-  *out++ = kHexDigits[byte >> 4];
-  *out++ = kHexDigits[byte & 0xF];
-  return out;
-}
+// Where the dashes are in the text form, and each byte's two digits.
+constexpr std::array<std::size_t, 4> kDashes = {8, 13, 18, 23};
+constexpr std::array<std::size_t, 16> kDigitsOf = {0,  2,  4,  6,  9,  11, 14, 16,
+                                                   19, 21, 24, 26, 28, 30, 32, 34};
+
+void write_hex(std::uint8_t byte, char* out) { std::memcpy(out, kHexPairs[byte].data(), 2); }
 
 int hex_value(char c) { return kHexValues[static_cast<unsigned char>(c)]; }
 
@@ -50,38 +55,33 @@ int hex_value(char c) { return kHexValues[static_cast<unsigned char>(c)]; }
 }  // namespace
 
 Uuid Uuid::parse(std::string_view text) {
-  const bool dashed = text.size() == kTextSize;
-  if (!dashed && text.size() != 32) refuse(text);
+  const bool is_dashed = text.size() == kTextSize;
+  if (!is_dashed && text.size() != 32) refuse(text);
+  const auto is_dash = [&](std::size_t position) { return text[position] == '-'; };
+  if (is_dashed && !std::all_of(kDashes.begin(), kDashes.end(), is_dash)) refuse(text);
   Bytes bytes;
-  std::size_t position = 0;
-  for (std::uint8_t& byte : bytes) {
-    if (dashed && is_dash_position(position)) {
-      if (text[position] != '-') refuse(text);
-      ++position;
-    }
+  int all_digits = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const std::size_t position = is_dashed ? kDigitsOf[i] : 2 * i;
     const int high = hex_value(text[position]);
     const int low = hex_value(text[position + 1]);
-    if ((high | low) < 0) refuse(text);
-    byte = static_cast<std::uint8_t>(high << 4 | low);
-    position += 2;
+    all_digits |= high | low;
+    bytes[i] = static_cast<std::uint8_t>(high << 4 | low);
   }
+  if (all_digits < 0) refuse(text);
   return Uuid(bytes);
 }
 
 std::string Uuid::to_string() const {
   char text[kTextSize];
-  char* next = text;
-  for (std::size_t i = 0; i < bytes_.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) *next++ = '-';
-    next = write_hex(bytes_[i], next);
-  }
+  for (std::size_t i = 0; i < bytes_.size(); ++i) write_hex(bytes_[i], text + kDigitsOf[i]);
+  for (const std::size_t dash : kDashes) text[dash] = '-';
   return std::string(text, kTextSize);
 }
 
 std::string Uuid::hex() const {
   char text[32];
-  char* next = text;
-  for (std::uint8_t byte : bytes_) next = write_hex(byte, next);
+  for (std::size_t i = 0; i < bytes_.size(); ++i) write_hex(bytes_[i], text + 2 * i);
   return std::string(text, sizeof text);
 }
 

@@ -308,22 +308,22 @@ Value ListBuilder::build() && {
 }
 
 void ObjectBuilder::set(std::string_view key, Value value) {
-  if (count_ < kInline) {
-    inline_keys_[count_] = detail::make_key(key);
-    inline_values_[count_++] = std::move(value);
+  if (!few_keys_.is_full()) {
+    few_keys_.push_back(detail::make_key(key));
+    few_values_.push_back(std::move(value));
     return;
   }
-  if (count_++ == kInline) {
-    keys_.assign(std::begin(inline_keys_), std::end(inline_keys_));
-    values_.assign(std::begin(inline_values_), std::end(inline_values_));
+  if (keys_.empty()) {
+    std::ranges::move(few_keys_.all(), std::back_inserter(keys_));
+    std::ranges::move(few_values_.all(), std::back_inserter(values_));
   }
   keys_.push_back(detail::make_key(key));
   values_.push_back(std::move(value));
 }
 
 Value ObjectBuilder::build() && {
-  if (count_ > kInline) return detail::make_object(keys_, values_);
-  return detail::make_object({inline_keys_, count_}, {inline_values_, count_});
+  if (!keys_.empty()) return detail::make_object(keys_, values_);
+  return detail::make_object(few_keys_.all(), few_values_.all());
 }
 
 // Iteration -------------------------------------------------------------------

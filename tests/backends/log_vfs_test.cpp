@@ -39,6 +39,8 @@ class Log : public testing::Test {
         " || (SELECT * FROM pragma_integrity_check) FROM rows");
   }
 
+  std::uintmax_t size() const { return std::filesystem::file_size(path_ + "-wal"); }
+
   TemporaryFolder folder_;
   std::string path_ = (folder_.path / "rows.db").string();
   Connection connection_{path_, 1s};
@@ -70,6 +72,35 @@ TEST_F(Log, GoesOnAfterWhatWasUndone) {
   connection_.execute("PRAGMA wal_checkpoint(RESTART)");
   insert(1);
   EXPECT_EQ(found(), "12 rows, 12000.0 bytes, ok");
+}
+
+TEST_F(Log, GrowsAheadIfEachCommitIsSynced) {
+  insert(100);
+  insert(100);
+  const std::uintmax_t written = size();
+  connection_.execute("PRAGMA synchronous = FULL");
+  insert(1);
+  insert(1);
+  const std::uintmax_t ahead = size();
+  EXPECT_GT(ahead, written + 100'000);
+  for (int i = 0; i < 5; ++i) insert(1);
+  EXPECT_EQ(size(), ahead);
+  EXPECT_EQ(found(), "207 rows, 207000.0 bytes, ok");
+  connection_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  insert(1);
+  EXPECT_LT(size(), 64'000U);
+  EXPECT_EQ(found(), "208 rows, 208000.0 bytes, ok");
+}
+
+TEST_F(Log, GrowsAheadOnlyBehindWhatOthersWrote) {
+  Connection other(path_, 1s);
+  for (Connection* each : {&connection_, &other}) each->execute("PRAGMA synchronous = FULL");
+  for (int i = 0; i < 40; ++i) {
+    insert(20);
+    other.run("INSERT INTO rows (data) VALUES (zeroblob(50000))");
+    if (i % 10 == 9) other.execute("PRAGMA wal_checkpoint(PASSIVE)");
+  }
+  EXPECT_EQ(found(), "840 rows, 2800000.0 bytes, ok");
 }
 
 TEST_F(Log, PassesOnWhatOthersCommitted) {

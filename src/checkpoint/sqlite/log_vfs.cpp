@@ -28,6 +28,11 @@ constexpr std::size_t kMostGathered = 64 << 10;
 constexpr std::size_t kFrameHeader = 24;
 constexpr std::size_t kCommitMark = 4;
 
+// How much the log is written ahead: as much again as there is, within these limits. One
+// of a few commits may end where it is.
+constexpr sqlite3_int64 kLeastAhead = 64 << 10;
+constexpr sqlite3_int64 kMostAhead = 1 << 20;
+
 using Bytes = std::span<const std::uint8_t>;
 
 bool ends_commit(Bytes header) {
@@ -43,6 +48,8 @@ struct LogFile {
   sqlite3_int64 begin = 0;             // where it belongs
   sqlite3_int64 end = -1;              // where the last write ended
   bool is_gathering = false;
+  sqlite3_int64 room = 0;   // how far the file reached when it was last looked at
+  bool was_synced = false;  // since the last commit
   enum { nothing, header, last_header } expects_page_of = nothing;
 
   sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
@@ -57,7 +64,10 @@ struct LogFile {
     }
     if (gathered.empty()) begin = offset;
     gathered.insert(gathered.end(), bytes.begin(), bytes.end());
-    return is_followed ? SQLITE_OK : flush();
+    if (is_followed) return SQLITE_OK;
+    const int code = flush();
+    if (code == SQLITE_OK && std::exchange(was_synced, false)) make_room();
+    return code;
   }
 
   // Whether these bytes, appended to the log, cannot be the last of a commit.
@@ -77,6 +87,23 @@ struct LogFile {
     gathered.clear();
     if (code != SQLITE_OK) end = -1;
     return code;
+  }
+
+  // Called only while SQLite writes: whoever does holds the lock for it, so nobody else
+  // writes behind the end of the file. SQLite reads zeros as the end of the log.
+  void make_room() {
+    sqlite3_int64 size = 0;
+    if (end <= room || real()->pMethods->xFileSize(real(), &size) != SQLITE_OK) return;
+    room = size;
+    if (size != end || size < kLeastAhead) return;
+    const std::vector<std::uint8_t> zeros(kMostGathered);
+    const sqlite3_int64 wanted = size + std::min(size, kMostAhead);
+    while (room < wanted) {
+      const int bytes = static_cast<int>(zeros.size());
+      // If there is no space for them, there was for what matters.
+      if (real()->pMethods->xWrite(real(), zeros.data(), bytes, room) != SQLITE_OK) return;
+      room += bytes;
+    }
   }
 };
 
@@ -124,6 +151,16 @@ int write_log(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 off
   }
 }
 
+int sync_log(sqlite3_file* file, int flags) {
+  of(file).was_synced = true;
+  return Flush<&sqlite3_io_methods::xSync>::call(file, flags);
+}
+
+int truncate_log(sqlite3_file* file, sqlite3_int64 size) {
+  of(file).room = 0;
+  return Flush<&sqlite3_io_methods::xTruncate>::call(file, size);
+}
+
 // What is left was never committed.
 int close_log(sqlite3_file* file) {
   sqlite3_file* real = of(file).real();
@@ -139,8 +176,8 @@ sqlite3_io_methods make_methods() {
   methods.xClose = close_log;
   methods.xRead = Flush<&Methods::xRead>::call;
   methods.xWrite = write_log;
-  methods.xTruncate = Flush<&Methods::xTruncate>::call;
-  methods.xSync = Flush<&Methods::xSync>::call;
+  methods.xTruncate = truncate_log;
+  methods.xSync = sync_log;
   methods.xFileSize = Flush<&Methods::xFileSize>::call;
   methods.xLock = Pass<&Methods::xLock>::call;
   methods.xUnlock = Pass<&Methods::xUnlock>::call;
