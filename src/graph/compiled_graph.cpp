@@ -100,7 +100,7 @@ Target find_target(const std::shared_ptr<const Graph>& graph, const Config& conf
 // Runs ------------------------------------------------------------------------
 
 Value CompiledGraph::invoke(const Value& input, const Config& config) const {
-  return std::make_shared<Loop>(graph_, root_scope(*graph_, config), input)->run();
+  return Loop::make(graph_, root_scope(*graph_, config), input)->run();
 }
 
 namespace {
@@ -119,7 +119,7 @@ struct Hop {
 Task<Value> run_later(std::shared_ptr<const Graph> graph, Value input, Config config) {
   Hop hop{graph->executor()};
   co_await hop;
-  pregel::LoopAwaiter run(std::make_shared<Loop>(graph, root_scope(*graph, config), input));
+  pregel::LoopAwaiter run(Loop::make(graph, root_scope(*graph, config), input));
   Value result = co_await run;
   co_return result;
 }
@@ -132,7 +132,7 @@ Task<Value> CompiledGraph::async_invoke(Value input, Config config) const {
 
 Value CompiledGraph::invoke(const Value& input, Runtime& runtime) const {
   pregel::TaskRun& task = runtime.run();
-  return std::make_shared<Loop>(graph_, task.loop.scope_for(task, *graph_), input)->run();
+  return Loop::make(graph_, task.loop.scope_for(task, *graph_), input)->run();
 }
 
 namespace {
@@ -158,7 +158,7 @@ struct BatchRun {
   // The loop is made here and goes when the run ends: a large batch has few at a time.
   void start(const std::shared_ptr<const Graph>& graph, const Value& input, const Config& config) {
     try {
-      const auto loop = std::make_shared<Loop>(graph, root_scope(*graph, config), input);
+      const auto loop = Loop::make(graph, root_scope(*graph, config), input);
       loop->start([this, run = loop.get()](std::exception_ptr outcome) {
         if (!outcome) result = run->result();
         end(std::move(outcome));
@@ -411,7 +411,7 @@ Stream CompiledGraph::stream(const Value& input, const Config& config,
     queue->push(std::move(event));
   };
   if (is_readers) scope.leaves = [queue] { return queue->leave(); };
-  queue->take(std::make_shared<Loop>(graph_, std::move(scope), input));
+  queue->take(Loop::make(graph_, std::move(scope), input));
   return Stream(std::move(queue));
 }
 
@@ -423,7 +423,7 @@ void start_hosted_run(const CompiledGraph& graph, const Value& input, const Conf
   scope.sink->emit = std::move(host.take_event);
   scope.sink->names_tasks = true;
   scope.name_checkpoint = std::move(host.name_checkpoint);
-  auto loop = std::make_shared<Loop>(graph.shared(), std::move(scope), input);
+  auto loop = Loop::make(graph.shared(), std::move(scope), input);
   loop->executor().post([loop, done = std::move(host.done)] { loop->start(done); });
 }
 

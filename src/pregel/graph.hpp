@@ -17,6 +17,7 @@
 #include "channels/managed.hpp"
 #include "channels/stored_history.hpp"
 #include "pregel/names.hpp"
+#include "pregel/watch.hpp"
 
 namespace clew::pregel {
 
@@ -139,6 +140,9 @@ class Graph {
 
   // Fills in what follows from nodes and channels.
   void finish();
+
+  // Of all runs of the graph.
+  const std::shared_ptr<Watch> watch = std::make_shared<Watch>();
 
  private:
   std::unordered_map<std::string_view, Index> channel_index_;

@@ -77,6 +77,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
  public:
   using Done = std::function<void(std::exception_ptr)>;
 
+  static std::shared_ptr<Loop> make(std::shared_ptr<const Graph> graph, Scope scope, Value input);
+
   Loop(std::shared_ptr<const Graph> graph, Scope scope, Value input);
 
   // Runs; `done` is called once, by the thread that ends the run.
@@ -189,8 +191,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void run_alone(TaskRun& task);
   bool are_quick(const Round& round) const;
   void ask_for_help(const std::shared_ptr<Round>& round, bool takes_part);
-  void look_again(const std::shared_ptr<Round>& round);
-  void call_for_more(const std::shared_ptr<Round>& seen);
+  bool call_for_more(std::shared_ptr<Round>& seen);
   void execute(TaskRun& task);
   Task<void> execute_coroutine(TaskRun& task);
   Task<Value> run_subgraph(TaskRun& task);

@@ -81,7 +81,7 @@ Scope Loop::scope_for(TaskRun& task, const Graph& child) {
 
 Task<Value> Loop::run_subgraph(TaskRun& task) {
   const std::shared_ptr<const Graph> child = task.body().subgraph->shared();
-  LoopAwaiter run(std::make_shared<Loop>(child, scope_for(task, *child), task.input));
+  LoopAwaiter run(Loop::make(child, scope_for(task, *child), task.input));
   Value result = co_await run;
   co_return result;
 }

@@ -182,34 +182,31 @@ void Loop::ask_for_help(const std::shared_ptr<Round>& round, bool takes_part) {
   {
     const std::lock_guard lock(mutex_);
     watched_ = round;
-    // A timer per run is enough, however many steps it sees.
+    // Once per run is enough, however many steps it sees.
     if (std::exchange(is_watching_, true)) return;
   }
-  look_again(round);
-}
-
-void Loop::look_again(const std::shared_ptr<Round>& round) {
-  executor_.post_after(std::chrono::milliseconds(1), [weak = weak_from_this(), round] {
-    if (const std::shared_ptr<Loop> self = weak.lock()) self->call_for_more(round);
+  graph_->watch->add(executor_, [weak = weak_from_this(), seen = round]() mutable {
+    const std::shared_ptr<Loop> self = weak.lock();
+    return self && self->call_for_more(seen);
   });
 }
 
-// A millisecond after `seen` was under way.
-void Loop::call_for_more(const std::shared_ptr<Round>& seen) {
-  std::shared_ptr<Round> round;
+// A millisecond after `seen` was under way; it then is the round that is. Returns
+// whether to look again.
+bool Loop::call_for_more(std::shared_ptr<Round>& seen) {
   std::size_t more = 0;
   {
     const std::lock_guard lock(mutex_);
-    round = watched_;
-    is_watching_ = round->may_need_more();
-    if (!is_watching_) return;
-    if (round == seen) {
-      more = std::min({round->waiting(), round->helpers + 1, round->most_helpers - round->helpers});
+    is_watching_ = watched_->may_need_more();
+    if (!is_watching_) return false;
+    const bool is_late = std::exchange(seen, watched_) == watched_;
+    if (is_late) {
+      more = std::min({seen->waiting(), seen->helpers + 1, seen->most_helpers - seen->helpers});
     }
-    round->helpers += more;
+    seen->helpers += more;
   }
-  for (std::size_t i = 0; i < more; ++i) executor_.post(helper(round));
-  look_again(round);
+  for (std::size_t i = 0; i < more; ++i) executor_.post(helper(seen));
+  return true;
 }
 
 // One that comes when the run is over does not keep it alive till then: whoever

@@ -5,6 +5,7 @@
 #include <clew/extension.hpp>
 
 #include "pregel/loop.hpp"
+#include "pregel/recycled.hpp"
 #include "pregel/task_status.hpp"
 
 namespace clew::pregel {
@@ -14,6 +15,11 @@ bool ReplayState::is_first_visit(std::string_view checkpoint_ns) {
   const std::string_view stable = checkpoint_ns.substr(0, checkpoint_ns.rfind(kNamespaceEnd));
   const std::lock_guard lock(mutex);
   return visited.emplace(stable).second;
+}
+
+std::shared_ptr<Loop> Loop::make(std::shared_ptr<const Graph> graph, Scope scope, Value input) {
+  return std::allocate_shared<Loop>(RecyclingAllocator<Loop>(), std::move(graph), std::move(scope),
+                                    std::move(input));
 }
 
 Loop::Loop(std::shared_ptr<const Graph> graph, Scope scope, Value input)

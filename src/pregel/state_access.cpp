@@ -37,7 +37,7 @@ std::shared_ptr<Loop> StateAccess::open(const Config& config, const CheckpointTu
   scope.checkpointer = saver_;
   scope.durability = Durability::sync;
   scope.store = graph_->options.store;
-  auto loop = std::make_shared<Loop>(graph_, std::move(scope), Value());
+  auto loop = Loop::make(graph_, std::move(scope), Value());
   loop->scope_.config = config;
   describe_run(loop->scope_);
   if (saved) {

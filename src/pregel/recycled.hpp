@@ -1,0 +1,66 @@
+// Memory of what every run needs one of, and which is larger than what malloc keeps at
+// hand: for more than a kilobyte, glibc first puts together all that was ever freed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <new>
+
+namespace clew::pregel {
+
+// The last few blocks of one size that this thread gave back.
+template <std::size_t Size>
+class RecycledBlocks {
+ public:
+  static void* take() {
+    RecycledBlocks* blocks = of_thread();
+    if (!blocks || blocks->count_ == 0) return ::operator new(Size);
+    return blocks->blocks_[--blocks->count_];
+  }
+
+  static void give(void* block) noexcept {
+    RecycledBlocks* blocks = of_thread();
+    if (!blocks || blocks->count_ == blocks->blocks_.size()) return ::operator delete(block, Size);
+    blocks->blocks_[blocks->count_++] = block;
+  }
+
+ private:
+  RecycledBlocks() = default;
+  ~RecycledBlocks() {
+    has_ended_ = true;
+    while (count_ > 0) ::operator delete(blocks_[--count_], Size);
+  }
+
+  // Null while the thread is ending, and where AddressSanitizer is to see what is freed.
+  static RecycledBlocks* of_thread() noexcept {
+#if defined(__SANITIZE_ADDRESS__)
+    return nullptr;
+#else
+    if (has_ended_) return nullptr;
+    thread_local RecycledBlocks blocks;
+    return &blocks;
+#endif
+  }
+
+  static inline thread_local bool has_ended_ = false;
+
+  std::array<void*, 4> blocks_;
+  std::size_t count_ = 0;
+};
+
+template <class T>
+struct RecyclingAllocator {
+  using value_type = T;
+
+  RecyclingAllocator() = default;
+  template <class U>
+  RecyclingAllocator(const RecyclingAllocator<U>&) noexcept {}
+
+  // One at a time.
+  T* allocate(std::size_t) { return static_cast<T*>(RecycledBlocks<sizeof(T)>::take()); }
+  void deallocate(T* object, std::size_t) noexcept { RecycledBlocks<sizeof(T)>::give(object); }
+
+  friend bool operator==(const RecyclingAllocator&, const RecyclingAllocator&) { return true; }
+};
+
+}  // namespace clew::pregel

@@ -1,0 +1,32 @@
+// Looks again and again at what may need help, a millisecond apart, while there is
+// anything to look at. However many runs there are and however short, they share a timer.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <clew/task.hpp>
+
+namespace clew::pregel {
+
+class Watch : public std::enable_shared_from_this<Watch> {
+ public:
+  // Returns whether it is to be called again.
+  using Look = std::function<bool()>;
+
+  // Calls `look` for the first time one to two milliseconds from now.
+  void add(Executor& executor, Look look);
+
+ private:
+  void set_timer(Executor& executor);
+  void look_at_all(Executor& executor);
+
+  std::mutex mutex_;
+  std::vector<Look> added_;  // since the timer went off last
+  std::vector<Look> looks_;  // only used when it goes off
+  bool has_timer_ = false;
+};
+
+}  // namespace clew::pregel
