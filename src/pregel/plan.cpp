@@ -6,6 +6,7 @@
 
 #include "pregel/errors.hpp"
 #include "pregel/loop.hpp"
+#include "pregel/recycled.hpp"
 #include "pregel/task_status.hpp"
 
 namespace clew::pregel {
@@ -15,7 +16,7 @@ std::shared_ptr<TaskRun> Loop::prepare_push(std::int64_t index, const Value& pac
   const Value& parts = packet.as_extension().payload;
   const Index node = graph_->find_node(parts[0].as_string());
   if (node == kUnknown || graph_->nodes[node].is_hidden) return nullptr;
-  auto task = std::make_shared<TaskRun>(*this, TaskKind::push, graph_->nodes[node]);
+  auto task = make_recycled<TaskRun>(*this, TaskKind::push, graph_->nodes[node]);
   task->index = index;
   task->input = parts[1];
   if (parts.size() > 2) task->send_timeout = packet.get<Send>().timeout;
@@ -27,7 +28,7 @@ std::shared_ptr<TaskRun> Loop::prepare_pull(const Node& node) {
   if (!state_.is_triggered(node)) return nullptr;
   const Selection& selection = graph_->selections[node.selection];
   if (selection.is_bare && !state_.is_available(selection.channels.front())) return nullptr;
-  auto task = std::make_shared<TaskRun>(*this, TaskKind::pull, node);
+  auto task = make_recycled<TaskRun>(*this, TaskKind::pull, node);
   task->input = state_.read(node.selection, step_, stop_);
   fill_scratchpad(*task);
   return task;
@@ -36,7 +37,7 @@ std::shared_ptr<TaskRun> Loop::prepare_pull(const Node& node) {
 std::shared_ptr<TaskRun> Loop::prepare_error_handler(TaskRun& failed, std::exception_ptr error,
                                                      std::string text) {
   const Node& handler = graph_->nodes[failed.node->error_handler];
-  auto task = std::make_shared<TaskRun>(*this, TaskKind::error_handler, handler);
+  auto task = make_recycled<TaskRun>(*this, TaskKind::error_handler, handler);
   task->parent = &failed;
   task->input = failed.input;
   task->failure = std::make_unique<const NodeFailure>(

@@ -1,10 +1,12 @@
-// Memory of what every run needs one of, and which is larger than what malloc keeps at
-// hand: for more than a kilobyte, glibc first puts together all that was ever freed.
+// Memory of what runs and steps make one of after another. Runs are larger than what malloc
+// keeps at hand: for more than a kilobyte, glibc first puts together all that was freed.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <new>
+#include <utility>
 
 namespace clew::pregel {
 
@@ -62,5 +64,10 @@ struct RecyclingAllocator {
 
   friend bool operator==(const RecyclingAllocator&, const RecyclingAllocator&) { return true; }
 };
+
+template <class T, class... Arguments>
+std::shared_ptr<T> make_recycled(Arguments&&... arguments) {
+  return std::allocate_shared<T>(RecyclingAllocator<T>(), std::forward<Arguments>(arguments)...);
+}
 
 }  // namespace clew::pregel

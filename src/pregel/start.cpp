@@ -18,8 +18,7 @@ bool ReplayState::is_first_visit(std::string_view checkpoint_ns) {
 }
 
 std::shared_ptr<Loop> Loop::make(std::shared_ptr<const Graph> graph, Scope scope, Value input) {
-  return std::allocate_shared<Loop>(RecyclingAllocator<Loop>(), std::move(graph), std::move(scope),
-                                    std::move(input));
+  return make_recycled<Loop>(std::move(graph), std::move(scope), std::move(input));
 }
 
 Loop::Loop(std::shared_ptr<const Graph> graph, Scope scope, Value input)
