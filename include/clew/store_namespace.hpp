@@ -64,7 +64,7 @@ class StoreNamespace {
 
   // A UUID and "memories" have room.
   static constexpr std::size_t kMostHere = 47;
-  std::array<char, kMostHere> text_;
+  std::array<char, kMostHere> text_ = {};
   std::uint8_t size_ = 0;
   Value long_text_;  // if there is no room
 };
