@@ -192,8 +192,9 @@ class Checkpointer {
                                             const ListOptions& options) = 0;
 
   // Stores each of `puts` atomically, with its writes; all are durable on
-  // return. Storing a checkpoint again replaces it. If some meet a
-  // ThreadConflict, the others are stored before the first is thrown.
+  // return. Storing a checkpoint again replaces it. If one meets a
+  // ThreadConflict, those that follow it in its thread are not stored either;
+  // the others are, before the first conflict is thrown.
   virtual void put(std::span<const CheckpointPut> puts) = 0;
 
   // Records what tasks wrote before their step completed. A repeated (task_id,

@@ -1,15 +1,48 @@
 // What savers say when a thread is not as the caller thinks.
 #pragma once
 
+#include <algorithm>
+#include <exception>
 #include <string_view>
+#include <vector>
 
 #include <clew/checkpointer.hpp>
+#include <clew/errors.hpp>
 
 namespace clew::internal {
 
 // Throws ThreadConflict unless `head`, the newest checkpoint of the namespace or
 // empty, is what `put` expects it to be.
 void expect_head(const CheckpointPut& put, std::string_view head);
+
+// What becomes of puts that are stored together when some of them meet a conflict. Those
+// that follow in the same thread build on what was refused, and are not stored either.
+class PutConflicts {
+ public:
+  // Calls `store`, which throws ThreadConflict before it has stored anything. False if
+  // the put is refused.
+  template <class Store>
+  bool store(const CheckpointPut& put, const Store& store) {
+    if (std::ranges::find(threads_, put.key.thread_id) != threads_.end()) return false;
+    try {
+      store();
+      return true;
+    } catch (const ThreadConflict&) {
+      threads_.push_back(put.key.thread_id);
+      if (!first_) first_ = std::current_exception();
+      return false;
+    }
+  }
+
+  // Throws the first conflict, if there was one.
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::vector<std::string_view> threads_;
+  std::exception_ptr first_;
+};
 
 // Throws ValueError: the thread to copy to is there already.
 [[noreturn]] void refuse_copy(std::string_view source, std::string_view target);

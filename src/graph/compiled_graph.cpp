@@ -235,10 +235,11 @@ class Stream::Queue : public std::enable_shared_from_this<Stream::Queue> {
     changed_.notify_all();
     resume_awaiter(std::move(lock));
   }
-  // Whether the run is left to its reader.
+  // Whether the run is left to its reader: there is something to read, or he is busy with
+  // what he has read since.
   bool leave() {
     const std::lock_guard lock(mutex_);
-    if (!is_readers_ || events_.empty()) return false;
+    if (!is_readers_ || (is_reading_ && events_.empty())) return false;
     is_left_ = true;
     if (is_waited_for_) changed_.notify_one();
     return true;
@@ -310,6 +311,7 @@ class Stream::Queue : public std::enable_shared_from_this<Stream::Queue> {
     taken_.clear();
     next_ = 0;
     std::unique_lock lock(mutex_);
+    is_reading_ = true;
     while (events_.empty() && !has_ended_) {
       if (is_left_) {
         go_on(lock);
@@ -317,6 +319,7 @@ class Stream::Queue : public std::enable_shared_from_this<Stream::Queue> {
         wait(lock);
       }
     }
+    is_reading_ = false;
     taken_.swap(events_);
   }
 
@@ -343,7 +346,8 @@ class Stream::Queue : public std::enable_shared_from_this<Stream::Queue> {
   bool is_left_ = true;  // nobody runs it now
   bool has_started_ = false;
   std::shared_ptr<Loop> loop_;  // until it has ended
-  bool is_waited_for_ = false;
+  bool is_reading_ = false;     // the reader wants the next event
+  bool is_waited_for_ = false;  // he sleeps until there is one
   std::coroutine_handle<> awaiter_;
   std::vector<StreamEvent> events_;
   bool has_ended_ = false;

@@ -21,7 +21,9 @@ void Loop::finish(std::exception_ptr error) {
   });
   // What the run failed with counts more than what storing the rest did.
   const std::exception_ptr run_error = error;
-  attempt([&] { saves_.flush(); });
+  attempt([&] {
+    if (error || !saves_.hand_over()) saves_.flush();
+  });
   if (run_error) error = run_error;
   if (!error) attempt([&] { check_steps(); });
   if (!error && has_latest_ && !latest_is_current_) attempt([&] { latest_ = read_output(); });

@@ -311,6 +311,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::unordered_set<std::string> written_tasks_;
 
   SaveQueue saves_;
+  bool is_step_unsaved_ = false;  // under `sync`: stored before another step runs
 
   // Delta channels; see save.cpp.
   std::vector<Index> forced_snapshots_;

@@ -114,6 +114,7 @@ void Loop::advance() {
       if (scope_.leaves && scope_.leaves()) return;
       if (!tick()) break;
       check_cancelled();
+      if (std::exchange(is_step_unsaved_, false)) saves_.flush();
       match_cached_writes();
       if (!run_tasks()) return;
       check_errors();
@@ -476,7 +477,11 @@ void Loop::end_step() {
     throw GraphInterrupt{};
   }
   scope_.resuming.reset();
-  if (scope_.durability == Durability::sync) saves_.flush();
+  if (scope_.durability != Durability::sync) return;
+  // Inside a task the last step shares the commit of the step around. Which one is the
+  // last shows when there is nothing more to run.
+  is_step_unsaved_ = scope_.parent != nullptr;
+  if (!is_step_unsaved_) saves_.flush();
 }
 
 }  // namespace clew::pregel

@@ -58,6 +58,23 @@ struct SaveQueue::Work {
     }
   }
 
+  // False if something stands against it: some are being stored, or could not be, or
+  // what tasks wrote after the last of them must be stored now.
+  bool hand_over() {
+    const std::lock_guard lock(mutex);
+    if (!parent || parent->checkpointer != checkpointer) return false;
+    if (state == running || error || !writes.empty()) return false;
+    state = idle;
+    parent->adopt(std::exchange(puts, {}));
+    return true;
+  }
+
+  void adopt(std::vector<CheckpointPut> adopted) {
+    const std::lock_guard lock(mutex);
+    puts.insert(puts.end(), std::make_move_iterator(adopted.begin()),
+                std::make_move_iterator(adopted.end()));
+  }
+
   void flush() {
     std::unique_lock lock(mutex);
     writes_are_due = true;
@@ -127,6 +144,8 @@ void SaveQueue::begin() {
     if (work->state == Work::posted) work->drain(lock);
   });
 }
+
+bool SaveQueue::hand_over() { return work_ && work_->hand_over(); }
 
 void SaveQueue::flush() {
   if (!work_) {

@@ -37,6 +37,11 @@ class SaveQueue {
   // Writes that must not be seen unless the next checkpoint is stored too.
   void put_with_next(WritesPut put);
 
+  // At the end of a graph inside a task: leaves its last checkpoints to the queue of the
+  // graph around, which stores them with the next of its own, in one commit where the
+  // backend can. False if they have to be flushed.
+  bool hand_over();
+
   // Until everything is stored; throws the first error there was, each time.
   // After an error nothing more is stored: what follows would build on a gap.
   void flush();

@@ -325,6 +325,16 @@ TEST_P(CheckpointerSuite, AConflictDoesNotKeepOtherRunsFromBeingStored) {
   EXPECT_EQ(newest(*saver_, "u"), "1 {}");
 }
 
+TEST_P(CheckpointerSuite, WhatFollowsAConflictInItsThreadIsNotStored) {
+  put_chain(*saver_, "t", 1);
+  CheckpointPut puts[] = {make_put("t", 2, 0), make_put("t", 3, 1)};
+  puts[0].key.checkpoint_ns = "child";
+  puts[0].expected_head = test_id(9);
+  puts[1].expected_head = test_id(1);
+  EXPECT_THROW(saver_->put(puts), ThreadConflict);
+  EXPECT_EQ(newest(*saver_, "t"), R"(1 {"n":1})");
+}
+
 TEST_P(CheckpointerSuite, OfRunsThatRaceExactlyOneMovesTheThread) {
   constexpr int kRounds = 50;
   constexpr int kRunners = 4;

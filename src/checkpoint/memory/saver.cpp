@@ -147,15 +147,11 @@ std::vector<CheckpointTuple> InMemorySaver::list(std::string_view thread_id,
 }
 
 void InMemorySaver::put(std::span<const CheckpointPut> puts) {
-  std::exception_ptr conflict;
+  internal::PutConflicts conflicts;
   for (const CheckpointPut& put : puts) {
-    try {
-      shard_of(put.key.thread_id).put(put);
-    } catch (const ThreadConflict&) {
-      if (!conflict) conflict = std::current_exception();
-    }
+    conflicts.store(put, [&] { shard_of(put.key.thread_id).put(put); });
   }
-  if (conflict) std::rethrow_exception(conflict);
+  conflicts.rethrow();
 }
 
 void InMemorySaver::put_writes(std::span<const WritesPut> puts) {

@@ -1,5 +1,6 @@
 #include "checkpoint/sqlite/database.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -80,7 +81,16 @@ std::unique_ptr<Connection> Database::connect() const {
 // Writing -----------------------------------------------------------------------
 
 void Database::write(const Change& change) {
-  Request request{&change};
+  Request request{&change, false};
+  write(request);
+}
+
+void Database::write_repeatable(const Change& change) {
+  Request request{&change, true};
+  write(request);
+}
+
+void Database::write(Request& request) {
   std::unique_lock lock(queue_mutex_);
   queue_.push_back(&request);
   request.woken.wait(lock, [&] { return request.is_done || queue_.front() == &request; });
@@ -89,11 +99,12 @@ void Database::write(const Change& change) {
     const std::vector<Request*> group = commit_queued();
     lock.lock();
     queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(group.size()));
+    // The next ones can be written while these wake up.
+    if (!queue_.empty()) queue_.front()->woken.notify_one();
     for (Request* other : group) {
       other->is_done = true;
       if (other != &request) other->woken.notify_one();
     }
-    if (!queue_.empty()) queue_.front()->woken.notify_one();
   }
   lock.unlock();
   if (request.error) std::rethrow_exception(request.error);
@@ -109,10 +120,16 @@ std::vector<Database::Request*> Database::commit_queued() {
   return group;
 }
 
-void Database::commit(const std::vector<Request*>& group) {
+void Database::commit(std::span<Request* const> group) {
+  const bool are_repeatable =
+      std::ranges::all_of(group, [](const Request* request) { return request->is_repeatable; });
   try {
     writer_->run("BEGIN IMMEDIATE");
-    for (Request* request : group) apply(*request, group.size() == 1);
+    if (are_repeatable) {
+      if (!apply_together(group)) return commit_one_by_one(group);
+    } else {
+      for (Request* request : group) apply(*request, group.size() == 1);
+    }
     writer_->run("COMMIT");
     commits_.fetch_add(1, std::memory_order_relaxed);
   } catch (...) {
@@ -122,6 +139,25 @@ void Database::commit(const std::vector<Request*>& group) {
     }
     roll_back();
   }
+}
+
+// Without what it takes to undo one of them: that costs SQLite a copy of every page that
+// each of them touches. False if one failed.
+bool Database::apply_together(std::span<Request* const> group) {
+  for (Request* request : group) {
+    try {
+      (*request->change)(*writer_);
+    } catch (...) {
+      if (group.size() == 1 || !writer_->in_transaction()) throw;
+      return false;
+    }
+  }
+  return true;
+}
+
+void Database::commit_one_by_one(std::span<Request* const> group) {
+  roll_back();
+  for (Request* const& request : group) commit({&request, 1});
 }
 
 // Those who wait for their change must hear of it whatever happens here. If this

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,10 @@ class Database {
   // when it is committed. What `change` throws undoes it alone.
   void write(const Change& change);
 
+  // The same, and cheaper for many at once, of a change that can be run again: if one of
+  // those in a transaction fails, it is undone and each of them is run in its own.
+  void write_repeatable(const Change& change);
+
   // Runs `look` on a connection that sees one state of the file throughout.
   template <class Look>
   auto read(const Look& look) {
@@ -48,6 +53,7 @@ class Database {
  private:
   struct Request {
     const Change* change;
+    bool is_repeatable;
     std::exception_ptr error = nullptr;
     bool is_done = false;
     std::condition_variable woken = {};
@@ -70,9 +76,12 @@ class Database {
   std::unique_ptr<Connection> idle_reader();
   std::unique_ptr<Connection> new_reader();
   std::vector<Request*> commit_queued();
-  void commit(const std::vector<Request*>& group);
-  void roll_back() noexcept;
+  void write(Request& request);
+  void commit(std::span<Request* const> group);
+  bool apply_together(std::span<Request* const> group);
+  void commit_one_by_one(std::span<Request* const> group);
   void apply(Request& request, bool is_alone);
+  void roll_back() noexcept;
 
   const std::string path_;
   const SqliteOptions options_;

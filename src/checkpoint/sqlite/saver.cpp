@@ -2,6 +2,7 @@
 #include <clew/sqlite_saver.hpp>
 
 #include "checkpoint/sqlite/layout.hpp"
+#include "checkpoint/thread_conflict.hpp"
 
 namespace clew {
 
@@ -87,32 +88,29 @@ std::vector<CheckpointTuple> SqliteSaver::list(std::string_view thread_id,
 void SqliteSaver::put(std::span<const CheckpointPut> puts) {
   std::vector<Database::Change> changes;
   changes.reserve(puts.size());
-  std::exception_ptr conflict;
+  internal::PutConflicts conflicts;
   const auto store = [&](Connection& connection) {
+    conflicts = {};
     for (std::size_t i = 0; i < changes.size(); ++i) {
-      try {
-        changes[i](connection);
-      } catch (const ThreadConflict&) {
-        if (!conflict) conflict = std::current_exception();
-        parts_->tables->forget(puts[i].key);
-      }
+      const bool is_stored = conflicts.store(puts[i], [&] { changes[i](connection); });
+      if (!is_stored) parts_->tables->forget(puts[i].key);
     }
   };
   try {
     for (const CheckpointPut& put : puts) changes.push_back(parts_->tables->put(put));
-    parts_->database.write(store);
+    parts_->database.write_repeatable(store);
   } catch (...) {
     for (const CheckpointPut& put : puts) parts_->tables->forget(put.key);
     throw;
   }
-  if (conflict) std::rethrow_exception(conflict);
+  conflicts.rethrow();
 }
 
 void SqliteSaver::put_writes(std::span<const WritesPut> puts) {
   std::vector<Database::Change> changes;
   changes.reserve(puts.size());
   for (const WritesPut& put : puts) changes.push_back(parts_->tables->put_writes(put));
-  parts_->database.write([&](Connection& connection) {
+  parts_->database.write_repeatable([&](Connection& connection) {
     for (const Database::Change& change : changes) change(connection);
   });
 }
