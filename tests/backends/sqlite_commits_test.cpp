@@ -1,9 +1,9 @@
 // How many commits a run takes, and what shares one.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <clew/clew.hpp>
 #include <clew/sqlite_saver.hpp>
