@@ -46,8 +46,8 @@ struct Config {
   // Super-steps a run may take before it fails with GraphRecursionError.
   int recursion_limit = kDefaultRecursionLimit;
 
-  // Tasks of one super-step that may run at once; coroutines that wait do not
-  // count. 0: as many as there are.
+  // Tasks of one super-step that may be under way at once, coroutines that wait
+  // included. 0: as many as there are.
   std::size_t max_concurrency = 0;
 
   // When checkpoints become durable. Nothing: async, or what the graph around this one uses.

@@ -128,10 +128,23 @@ class Loop : public std::enable_shared_from_this<Loop> {
     std::atomic<std::size_t> next{0};
     std::size_t helpers = 0;  // threads that were asked to join
     std::size_t most_helpers = 0;
+    std::size_t most_under_way = 0;  // Config::max_concurrency
+    std::atomic<std::size_t> under_way{0};
 
+    // Null if none is left, or as many are under way as may be: see finish_task().
     TaskRun* take() {
+      if (most_under_way > 0 && !begin_another()) return nullptr;
       const std::size_t index = next.fetch_add(1, std::memory_order_relaxed);
       return index < tasks.size() ? tasks[index] : nullptr;
+    }
+    // Whoever is refused relies on one of those under way to see the task that is left when
+    // it ends, so a refusal must not be seen as one more.
+    bool begin_another() {
+      std::size_t now = under_way.load(std::memory_order_acquire);
+      while (now < most_under_way) {
+        if (under_way.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel)) return true;
+      }
+      return false;
     }
     std::size_t waiting() const {
       return tasks.size() - std::min(tasks.size(), next.load(std::memory_order_relaxed));
@@ -201,6 +214,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::optional<std::chrono::nanoseconds> next_attempt(TaskRun& task);
   bool handle_parent_command(TaskRun& task, ParentCommand& command);
   void finish_task(TaskRun& task, std::exception_ptr error);
+  void make_way(TaskRun& ended);
   void commit(TaskRun& task, std::exception_ptr error);
   void task_done();
   void check_errors();
@@ -304,6 +318,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::vector<std::shared_ptr<TaskRun>> tasks_;
   std::atomic<std::size_t> outstanding_{0};  // tasks, and the thread that started them
   std::atomic<std::size_t> running_{0};      // tasks that have no outcome yet
+  std::shared_ptr<Round> limited_;           // the step's, if not all may be under way at once
   std::shared_ptr<Round> watched_;           // may get more helpers; guarded by mutex_
   bool is_watching_ = false;                 // a look at it is due
   std::condition_variable calls_done_;

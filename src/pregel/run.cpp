@@ -145,8 +145,10 @@ bool Loop::run_tasks() {
     for (const auto& task : tasks_) {
       if (is_runnable(task)) runnable.push_back(task.get());
     }
-    for (TaskRun* task : runnable) task->is_timed = true;
+    for (TaskRun* task : runnable) task->is_timed = task->is_in_round = true;
     const auto round = std::make_shared<Round>(std::move(runnable));
+    round->most_under_way = scope_.config.max_concurrency;
+    limited_ = round->most_under_way > 0 ? round : nullptr;
     const bool takes_part = !scope_.leaves || are_quick(*round);
     ask_for_help(round, takes_part);
     if (takes_part) run_some(*round);
@@ -374,7 +376,16 @@ void Loop::finish_task(TaskRun& task, std::exception_ptr error) {
     task.is_done = true;
     calls_done_.notify_all();
   }
+  if (limited_ && task.is_in_round) make_way(task);
   task_done();
+}
+
+// The next task may begin. Whoever ran a function goes on with it; of a coroutine, which may
+// end anywhere, somebody else has to.
+void Loop::make_way(TaskRun& ended) {
+  limited_->under_way.fetch_sub(1, std::memory_order_acq_rel);
+  const bool is_left_to_others = !ended.body().function;
+  if (is_left_to_others && limited_->waiting() > 0) executor_.post(helper(limited_));
 }
 
 // Makes the outcome of a task durable and tells about it.

@@ -69,7 +69,8 @@ class TaskRun {
   bool is_retry = false;  // subgraphs continue where the last attempt stopped
   bool is_started = false;
   bool is_done = false;
-  bool is_timed = false;  // its duration is noted
+  bool is_timed = false;     // its duration is noted
+  bool is_in_round = false;  // one of several of its step
   std::exception_ptr error;
   std::unique_ptr<const NodeFailure> failure;  // error handler only
   std::shared_ptr<std::stop_source> attempt_stop;

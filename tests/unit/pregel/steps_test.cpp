@@ -42,25 +42,61 @@ Config limited_to(std::size_t tasks) {
   return config;
 }
 
-TEST(Steps, AtMostSoManyTasksRunAtOnce) {
-  std::atomic<int> running{0};
+// How many are under way, and how many were at most.
+struct Census {
+  std::atomic<int> now{0};
   std::atomic<int> most{0};
+
+  void enter() {
+    const int count = ++now;
+    int seen = most;
+    while (count > seen && !most.compare_exchange_weak(seen, count)) {
+    }
+  }
+  void leave() { --now; }
+};
+
+TEST(Steps, AtMostSoManyTasksRunAtOnce) {
+  Census census;
   std::atomic<int> limit{0};
   const CompiledGraph graph = wide_graph([&](const std::string&, Runtime&) {
-    const int now = ++running;
-    int seen = most;
-    while (now > seen && !most.compare_exchange_weak(seen, now)) {
-    }
+    census.enter();
     // Until as many as may be are here; one more would be noticed.
-    while (most < limit) std::this_thread::sleep_for(1ms);
+    while (census.most < limit) std::this_thread::sleep_for(1ms);
     std::this_thread::sleep_for(2ms);
-    --running;
+    census.leave();
   });
   for (const int tasks : {1, 2, 3}) {
-    most = 0;
+    census.most = 0;
     limit = tasks;
     graph.invoke(object(), limited_to(static_cast<std::size_t>(tasks)));
-    EXPECT_EQ(most, tasks);
+    EXPECT_EQ(census.most, tasks);
+  }
+}
+
+TEST(Steps, CoroutinesThatWaitCountAmongTheTasksUnderWay) {
+  constexpr std::int64_t kTasks = 40;
+  Census census;
+  StateGraph<State> sends;
+  sends.add_node("worker", [&census](State, Runtime& runtime) -> Task<Update> {
+    census.enter();
+    co_await runtime.sleep(1ms);
+    census.leave();
+    Update update;
+    update.set("log", list({"done"}));
+    co_return update;
+  });
+  sends.add_conditional_edges(START, [](const State&) {
+    std::vector<Send> all;
+    for (std::int64_t i = 0; i < kTasks; ++i) all.emplace_back("worker", object());
+    return all;
+  });
+  const CompiledGraph graph = sends.compile();
+  for (const int tasks : {1, 3}) {
+    census.most = 0;
+    const Value result = graph.invoke(object(), limited_to(static_cast<std::size_t>(tasks)));
+    EXPECT_EQ(result["log"].size(), kTasks);
+    EXPECT_EQ(census.most, tasks);
   }
 }
 
