@@ -56,6 +56,8 @@ Scope Loop::scope_for(TaskRun& task, const Graph& child) {
   scope.config.interrupt_before.clear();
   scope.config.interrupt_after.clear();
   scope.config.output_keys.clear();
+  // The time limit of a task is one of all that runs inside.
+  if (task.attempt_stop) scope.config.stop = task.attempt_stop->get_token();
   scope.parent = &task;
   scope.store = child.options.store ? child.options.store : scope_.store;
   if (scope_.sink && scope_.sink->subgraphs) scope.sink = scope_.sink;

@@ -72,6 +72,27 @@ class TimeLimit {
   Clock::time_point begin_;
 };
 
+// Whether a graph inside the task was cancelled because the time of the task was over.
+bool was_stopped_by_limit(const TaskRun& task) {
+  if (!task.attempt_stop || !task.attempt_stop->stop_requested()) return false;
+  if (task.loop.scope().config.stop.stop_requested()) return false;
+  try {
+    std::rethrow_exception(task.error);
+  } catch (const Cancelled&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+std::exception_ptr timeout_of(const TaskRun& task) {
+  try {
+    task.throw_timeout();
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
 // The enclosing graph's namespace, without numbers that tell calls apart.
 std::string parent_graph_namespace(std::string_view ns) {
   const auto drop_last = [&ns] {
@@ -315,6 +336,7 @@ std::optional<std::chrono::nanoseconds> Loop::after_attempt(TaskRun& task,
   task.error = error;
   if (!error) return std::nullopt;
   try {
+    if (was_stopped_by_limit(task)) task.error = timeout_of(task);
     return next_attempt(task);
   } catch (...) {
     task.error = std::current_exception();

@@ -68,6 +68,41 @@ TEST(Timeout, IsForEachAttempt) {
   EXPECT_EQ(graph.invoke(object())["end"], "in time");
 }
 
+CompiledGraph sleeper() {
+  return StateGraph<State>()
+      .add_node("sleep",
+                [](State, Runtime& runtime) -> Task<Update> {
+                  co_await runtime.sleep(1h);
+                  co_return Update();
+                })
+      .add_edge(START, "sleep")
+      .compile();
+}
+
+TEST(Timeout, ReachesTheNodesOfASubgraph) {
+  EXPECT_EQ(error_text<NodeTimeout>([&] { limited(sleeper(), 5ms).invoke(object()); }),
+            "node 'slow' took longer than 5 ms");
+}
+
+TEST(Timeout, ReachesTheNodesOfAGraphThatANodeCalls) {
+  const auto call = [inner = sleeper()](const Value& state, Runtime& runtime) {
+    return inner.invoke(state, runtime);
+  };
+  EXPECT_EQ(error_text<NodeTimeout>([&] { limited(call, 5ms).invoke(object()); }),
+            "node 'slow' took longer than 5 ms");
+}
+
+TEST(Timeout, ASubgraphThatIsCancelledWasNotLate) {
+  std::stop_source stop;
+  Config config;
+  config.stop = stop.get_token();
+  std::jthread canceller([&] {
+    std::this_thread::sleep_for(5ms);
+    stop.request_stop();
+  });
+  EXPECT_THROW(limited(sleeper(), std::chrono::hours(1)).invoke(object(), config), Cancelled);
+}
+
 TEST(Timeout, ItsOwnErrorComesBeforeTheLimit) {
   const CompiledGraph graph = limited(
       [](const State&) -> Update {
