@@ -16,6 +16,7 @@
 
 #include "channels/managed.hpp"
 #include "channels/stored_history.hpp"
+#include "pregel/deadlines.hpp"
 #include "pregel/names.hpp"
 #include "pregel/watch.hpp"
 
@@ -143,6 +144,7 @@ class Graph {
 
   // Of all runs of the graph.
   const std::shared_ptr<Watch> watch = std::make_shared<Watch>();
+  const std::shared_ptr<Deadlines> deadlines = std::make_shared<Deadlines>();
 
  private:
   std::unordered_map<std::string_view, Index> channel_index_;

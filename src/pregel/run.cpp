@@ -53,12 +53,11 @@ class TimeLimit {
     constexpr std::chrono::hours kLongest(24 * 365 * 100);
     limit_ = std::min<std::chrono::milliseconds>(*policy->run_timeout, kLongest);
     const auto stop = std::make_shared<std::stop_source>();
-    const std::function<void()> ask = [stop] { stop->request_stop(); };
     task.attempt_stop = stop;
-    run_stopped_.emplace(task.loop.scope().config.stop, ask);
+    run_stopped_.emplace(task.loop.scope().config.stop, [stop] { stop->request_stop(); });
     // First the time: a node that ends when it is asked to must be late.
     begin_ = Clock::now();
-    task.loop.executor().post_after(*limit_, ask);
+    deadline_.emplace(task.loop.graph().deadlines, task.loop.executor(), begin_ + *limit_, stop);
   }
 
   void check() const {
@@ -70,6 +69,7 @@ class TimeLimit {
   std::optional<std::chrono::milliseconds> limit_;
   std::optional<std::stop_callback<std::function<void()>>> run_stopped_;
   Clock::time_point begin_;
+  std::optional<Deadlines::Deadline> deadline_;
 };
 
 // Whether a graph inside the task was cancelled because the time of the task was over.

@@ -8,27 +8,12 @@
 
 #include "pregel/graph.hpp"
 #include "pregel/recycled.hpp"
+#include "unit/pregel/manual_executor.hpp"
 
 namespace clew::pregel {
 namespace {
 
 using namespace std::chrono_literals;
-
-// Timers go off when the test says so.
-class ManualExecutor final : public Executor {
- public:
-  void post(std::function<void()> function) override { function(); }
-  void post_after(std::chrono::nanoseconds, std::function<void()> function) override {
-    timers.push_back(std::move(function));
-  }
-  std::size_t parallelism() const override { return 1; }
-
-  void go_off() {
-    for (const auto& function : std::exchange(timers, {})) function();
-  }
-
-  std::vector<std::function<void()>> timers;
-};
 
 class Watching : public testing::Test {
  protected:
