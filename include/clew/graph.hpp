@@ -49,7 +49,8 @@ class Update {
     value_ = value_.set(channel, std::move(value));
     return *this;
   }
-  const Value& value() const { return value_; }
+  const Value& value() const& { return value_; }
+  Value value() && { return std::move(value_); }
 
  private:
   Value value_;
@@ -242,6 +243,13 @@ In read_input(const Value& input) {
   }
 }
 
+// What a node returned, as a Value.
+inline Value take_value(Update&& update) { return std::move(update).value(); }
+template <class Result>
+Value take_value(Result&& result) {
+  return Value(std::forward<Result>(result));
+}
+
 template <class F, class In>
 Task<Value> run_coroutine(F function, Value raw, Runtime& runtime) {
   const In input = read_input<In>(raw);
@@ -251,7 +259,7 @@ Task<Value> run_coroutine(F function, Value raw, Runtime& runtime) {
     co_return Value();
   } else {
     auto result = co_await call_node(function, input, runtime);
-    Value value(result);
+    Value value = take_value(std::move(result));
     co_return value;
   }
 }
@@ -279,7 +287,7 @@ NodeBody make_node_body(F function) {
           call_node(function, read_input<In>(raw), runtime);
           return {};
         } else {
-          return Value(call_node(function, read_input<In>(raw), runtime));
+          return take_value(call_node(function, read_input<In>(raw), runtime));
         }
       };
     }

@@ -191,7 +191,10 @@ class Value {
   std::int64_t as_int() const;
   std::uint64_t as_uint() const;
   double as_double() const;
-  std::string_view as_string() const&;
+  std::string_view as_string() const& {
+    if (!is_string()) throw_kind("string");
+    return is_heap() ? heap_text() : inline_text();
+  }
   std::string as_string() && { return std::string(std::as_const(*this).as_string()); }
   std::string_view as_bytes() const&;
   std::string as_bytes() && { return std::string(std::as_const(*this).as_bytes()); }
@@ -310,6 +313,10 @@ class Value {
   const detail::Node* node() const noexcept {
     return reinterpret_cast<const detail::Node*>(words_[0]);
   }
+  std::string_view inline_text() const noexcept {
+    return {reinterpret_cast<const char*>(words_), static_cast<std::size_t>(tag() >> 4)};
+  }
+  std::string_view heap_text() const noexcept;
   static void release(const detail::Node* node) noexcept {
     if (node->references.load(std::memory_order_acquire) == 1 ||
         node->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
@@ -357,12 +364,15 @@ struct Item {
   Item(std::initializer_list<Item> items);
 
   // What it stands for, which it then no longer holds: a literal is read once.
-  Value as_value() const;
+  Value as_value() const { return is_pair ? list_of_pair() : std::move(value); }
 
   // The elements of an initializer_list are const, and yet only made to be taken.
   mutable Value value;   // of a pair, its key
   mutable Value second;  // of a pair, its value
   bool is_pair = false;
+
+ private:
+  Value list_of_pair() const;
 };
 
 }  // namespace detail

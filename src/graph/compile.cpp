@@ -161,7 +161,8 @@ class Compiler {
     graph_->stream = selection_of(all, false);
   }
 
-  // The channels of these names that are read together.
+  // The channels of these names that are read together. Who reads the same shares what a
+  // run keeps of it.
   Index selection_of(const std::vector<std::string>& names, bool with_managed) {
     Selection selection;
     for (const std::string& name : names) {
@@ -172,8 +173,13 @@ class Compiler {
       if (with_managed || !is_managed) selection.channels.push_back(index);
     }
     selection.is_bare = names.size() == 1 && names.front() == pregel::kRoot;
-    graph_->selections.push_back(std::move(selection));
-    return graph_->selections.size() - 1;
+    auto& selections = graph_->selections;
+    const auto equal = std::find_if(selections.begin(), selections.end(), [&](const auto& other) {
+      return other.channels == selection.channels && other.is_bare == selection.is_bare;
+    });
+    if (equal != selections.end()) return static_cast<Index>(equal - selections.begin());
+    selections.push_back(std::move(selection));
+    return selections.size() - 1;
   }
 
   void add_nodes() {

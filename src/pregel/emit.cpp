@@ -165,40 +165,42 @@ void Loop::emit_updates(TaskRun& task, std::span<const Write> writes, bool cache
 // Tells what a task wrote; questions also become part of the result.
 void Loop::output_writes(TaskRun& task, std::span<const Write> writes, bool cached) {
   if (task.is_hidden() || writes.empty()) return;
-  if (writes.front().is(kInterrupt)) {
-    // A call's questions are told by its caller.
-    if (task.kind == TaskKind::call) return;
-    std::vector<Interrupt> interrupts;
-    for (const Write& write : writes) {
-      if (!write.is(kInterrupt)) continue;
-      for (Interrupt& interrupt : stored_interrupts(write.value)) {
-        interrupts.push_back(std::move(interrupt));
-      }
-    }
-    const Value questions(interrupts);
-    {
-      const std::lock_guard lock(mutex_);
-      interrupts_.insert(interrupts_.end(), interrupts.begin(), interrupts.end());
-      // A question shows the state it was asked in.
-      has_latest_ = true;
-      if (output_->is_bare) {
-        latest_ = Value();
-        latest_is_current_ = true;
-      } else if (graph_->output_is_transient) {
-        latest_ = read_output_now();
-      }
-    }
-    emit(StreamMode::updates, object({{kInterrupt, questions}}), &task);
-    if (wants(StreamMode::values)) {
-      const Value now = read_output_now();
-      const bool is_whole = now.is_object() && !output_->is_bare;
-      emit(StreamMode::values,
-           is_whole ? now.set(kInterrupt, questions) : object({{kInterrupt, questions}}), &task);
-    }
-  } else if (!writes.front().is(kError)) {
-    emit_updates(task, writes, cached);
-  }
+  const bool asks = writes.front().is(kInterrupt);
+  // A call's questions are told by its caller.
+  if (asks && task.kind == TaskKind::call) return;
+  if (asks) output_questions(task, writes);
+  if (!scope_.sink) return;
+  if (!asks && !writes.front().is(kError)) emit_updates(task, writes, cached);
   if (!cached) emit_task_result(task, writes);
+}
+
+void Loop::output_questions(TaskRun& task, std::span<const Write> writes) {
+  std::vector<Interrupt> interrupts;
+  for (const Write& write : writes) {
+    if (!write.is(kInterrupt)) continue;
+    for (Interrupt& interrupt : stored_interrupts(write.value)) {
+      interrupts.push_back(std::move(interrupt));
+    }
+  }
+  const Value questions(interrupts);
+  {
+    const std::lock_guard lock(mutex_);
+    interrupts_.insert(interrupts_.end(), interrupts.begin(), interrupts.end());
+    // A question shows the state it was asked in.
+    has_latest_ = true;
+    if (output_->is_bare) {
+      latest_ = Value();
+      latest_is_current_ = true;
+    } else if (graph_->output_is_transient) {
+      latest_ = read_output_now();
+    }
+  }
+  emit(StreamMode::updates, object({{kInterrupt, questions}}), &task);
+  if (!wants(StreamMode::values)) return;
+  const Value now = read_output_now();
+  const bool is_whole = now.is_object() && !output_->is_bare;
+  emit(StreamMode::values,
+       is_whole ? now.set(kInterrupt, questions) : object({{kInterrupt, questions}}), &task);
 }
 
 // While tasks run the state does not change, so this needs no lock; the cached

@@ -52,6 +52,7 @@ void Graph::note_duration(const Node& node, std::chrono::nanoseconds duration) c
 }
 
 void Graph::finish() {
+  is_bare = !channels.empty() && channels.front().name == kRoot;
   patience_ = std::vector<std::atomic<std::uint8_t>>(nodes.size());
   for (std::size_t i = 0; i < channels.size(); ++i) {
     ChannelInfo& info = channels[i];
@@ -61,6 +62,8 @@ void Graph::finish() {
     info.history = dynamic_cast<const StoredAsHistory*>(info.channel.get());
     info.snapshots = dynamic_cast<const SnapshotChannel*>(info.channel.get());
     info.is_transient = info.channel->is_transient();
+    info.initial = info.channel->initial();
+    info.is_initially_available = info.channel->is_available(info.initial);
     if (info.is_transient) transient_channels.push_back(index);
     if (info.channel->is_deferred()) deferred_channels.push_back(index);
     if (info.snapshots) snapshot_channels.push_back(index);
@@ -95,9 +98,12 @@ void Graph::finish() {
   for (Selection& selection : selections) {
     const Index position = static_cast<Index>(&selection - selections.data());
     selection.index_members();
+    Index next = 0;
     for (Index channel : selection.channels) {
-      channels[channel].selections.push_back(position);
+      channels[channel].places.push_back({position, next});
+      // What the engine computes is added behind the rest.
       if (channels[channel].managed) selection.has_managed = true;
+      if (!channels[channel].managed) ++next;
       if (channels[channel].is_transient) selection.has_transient = true;
     }
   }

@@ -38,6 +38,12 @@ struct Write {
   bool is(std::string_view reserved) const { return index == kUnknown && name() == reserved; }
 };
 
+// Where an object of a selection has a channel, if it has all that come before it.
+struct Place {
+  Index selection;
+  Index position;
+};
+
 struct ChannelInfo {
   std::string name;
   Value key;  // the name as a Value
@@ -47,8 +53,10 @@ struct ChannelInfo {
   const StoredAsHistory* history = nullptr;
   const SnapshotChannel* snapshots = nullptr;
   bool is_transient = false;
-  std::vector<Index> triggers;    // nodes that it can trigger
-  std::vector<Index> selections;  // those that contain it
+  ChannelState initial;  // as it is in a new thread
+  bool is_initially_available = false;
+  std::vector<Index> triggers;  // nodes that it can trigger
+  std::vector<Place> places;    // in the selections that contain it
 };
 
 // Channels that are read together: an object of them, or a bare value.
@@ -121,6 +129,7 @@ class Graph {
   std::vector<Index> deferred_channels;
   std::vector<Index> snapshot_channels;
   bool has_untracked = false;
+  bool is_bare = false;  // the state is one value without a name
   bool output_is_transient = false;
   std::vector<Index> by_name;     // node -> rank in the order of names
   std::size_t trigger_count = 0;  // of all nodes together

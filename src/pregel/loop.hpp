@@ -77,9 +77,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
  public:
   using Done = std::function<void(std::exception_ptr)>;
 
-  static std::shared_ptr<Loop> make(std::shared_ptr<const Graph> graph, Scope scope, Value input);
+  static std::shared_ptr<Loop> make(std::shared_ptr<const Graph> graph, Scope&& scope, Value input);
 
-  Loop(std::shared_ptr<const Graph> graph, Scope scope, Value input);
+  Loop(std::shared_ptr<const Graph> graph, Scope&& scope, Value input);
 
   // Runs; `done` is called once, by the thread that ends the run.
   void start(Done done);
@@ -175,8 +175,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void check_resume(const Command& command);
   void apply_null_writes(const std::vector<Pending>& carried);
   void resume_thread(bool forks);
-  void apply_input(const std::vector<Write>& writes);
-  std::vector<Write> input_writes() const;
+  void apply_input();
 
   // plan.cpp
   void plan();
@@ -199,6 +198,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   // run.cpp
   void advance();
   bool run_tasks();  // false: others will go on
+  bool give_token();
   std::function<void()> helper(const std::shared_ptr<Round>& round);
   void run_some(Round& round);
   void run_alone(TaskRun& task);
@@ -213,9 +213,10 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::optional<std::chrono::nanoseconds> after_attempt(TaskRun& task, std::exception_ptr error);
   std::optional<std::chrono::nanoseconds> next_attempt(TaskRun& task);
   bool handle_parent_command(TaskRun& task, ParentCommand& command);
-  void finish_task(TaskRun& task, std::exception_ptr error);
+  void finish_task(TaskRun& task);
   void make_way(TaskRun& ended);
-  void commit(TaskRun& task, std::exception_ptr error);
+  void commit(TaskRun& task, const std::exception_ptr& error);
+  void commit_failure(TaskRun& task, const std::exception_ptr& error);
   void task_done();
   void check_errors();
   void end_step();
@@ -224,6 +225,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
   // save.cpp
   void put_writes(TaskRun& task, std::span<const Write> writes, bool cached = false);
+  void put_distinct_writes(TaskRun& task, std::span<const Write> writes, bool cached);
   void put_null_writes(std::vector<Write> writes);
   void keep_pending(TaskRun& task, std::span<const Write> writes);
   std::optional<WritesPut> writes_put(std::string_view task_id, std::string_view task_path,
@@ -249,7 +251,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   Value sanitized(const Write& write) const;
   void give_message_ids(std::span<Write> writes) const;
   void sanitize_sends(Value& channel_values) const;
-  void store_in_cache(TaskRun& task, std::span<const Write> writes, bool cached);
+  void store_in_cache(TaskRun& task, std::span<const Write> writes);
 
   // emit.cpp
   bool wants(StreamMode mode) const;
@@ -262,6 +264,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void emit_checkpoint();
   void emit_messages(TaskRun& task, const Value& result);
   void output_writes(TaskRun& task, std::span<const Write> writes, bool cached);
+  void output_questions(TaskRun& task, std::span<const Write> writes);
   static Value with_node_metadata(const Value& metadata, TaskRun& task);
   Value task_metadata(TaskRun& task) const;
   Value task_place(TaskRun& task) const;
@@ -301,7 +304,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::atomic<bool> has_written_{false};  // a task of this run, also if nothing is kept
   Value previous_;
   std::optional<std::vector<Index>> updated_;
-  std::vector<Index> candidates_;  // scratch of prepare_tasks()
+  std::vector<Index> candidates_;    // scratch of prepare_tasks()
+  std::vector<Write> spare_writes_;  // memory for those of the next task
 
   std::int64_t step_ = 0;
   std::int64_t stop_ = 0;
@@ -316,11 +320,12 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::mutex mutex_;
   std::mutex id_mutex_;
   std::vector<std::shared_ptr<TaskRun>> tasks_;
-  std::atomic<std::size_t> outstanding_{0};  // tasks, and the thread that started them
-  std::atomic<std::size_t> running_{0};      // tasks that have no outcome yet
-  std::shared_ptr<Round> limited_;           // the step's, if not all may be under way at once
-  std::shared_ptr<Round> watched_;           // may get more helpers; guarded by mutex_
-  bool is_watching_ = false;                 // a look at it is due
+  // Tokens: of tasks, and of the thread that started them.
+  std::atomic<std::size_t> outstanding_{0};
+  std::atomic<std::size_t> running_{0};  // tasks that have no outcome yet
+  std::shared_ptr<Round> limited_;       // the step's, if not all may be under way at once
+  std::shared_ptr<Round> watched_;       // may get more helpers; guarded by mutex_
+  bool is_watching_ = false;             // a look at it is due
   std::condition_variable calls_done_;
   bool has_loaded_writes_ = false;
   std::unordered_set<std::string> written_tasks_;

@@ -15,67 +15,75 @@ const std::vector<Index>& ThreadState::apply(std::span<const TaskWrites> tasks,
                                              const Value& version) {
   const ScratchGuard guard(*this);
   updated_.clear();
-  consume_triggers(tasks);
-  group_writes(tasks);
+  bool ends_step = false;
+  for (const TaskWrites& task : tasks) {
+    if (task.is_woken) consume_triggers(*task.node);
+    ends_step = ends_step || task.ends_step;
+  }
+  for (const TaskWrites& task : tasks) group_writes(task.writes);
   make_changes();
   // From here on nothing is refused.
   for (const TaskWrites& task : tasks) note_seen(task);
+  has_changed_ = false;
   for (Change& change : changes_) {
     if (!change.is_consumed && !change.has_new_value) continue;
     set_state(change.channel, std::move(change.state));
     note_change(change.channel, version, change.has_new_value);
   }
-  const bool ends_step =
-      std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.ends_step; });
   if (ends_step) pass_step(version);
+  if (has_changed_ && !version.is_null()) max_version_ = version;
   return updated_;
 }
 
 ThreadState::ScratchGuard::~ScratchGuard() {
   for (const Change& change : state_.changes_) state_.cells_[change.channel].change = 0;
   state_.changes_.clear();
+  state_.groups_.clear();
 }
 
 // Staging ---------------------------------------------------------------------
 
-std::span<const Value> ThreadState::Change::writes() const {
-  if (!all_writes.empty()) return all_writes;
-  return {first_write, first_write ? 1U : 0U};
-}
-
 ThreadState::Change& ThreadState::change_of(Index index) {
   Cell& cell = cells_[index];
   if (cell.change == 0) {
-    changes_.push_back({index, cell.state});
+    changes_.emplace_back(index, cell.state);
     cell.change = static_cast<std::uint32_t>(changes_.size());
   }
   return changes_[cell.change - 1];
 }
 
-void ThreadState::consume_triggers(std::span<const TaskWrites> tasks) {
-  for (const TaskWrites& task : tasks) {
-    if (!task.is_woken) continue;
-    for (Index trigger : task.node->triggers) {
-      ChannelState state = cells_[trigger].state;
-      if (cells_[trigger].change != 0 || !info(trigger).channel->consume(state)) continue;
-      Change& change = change_of(trigger);
-      change.state = std::move(state);
-      change.is_consumed = true;
-    }
+void ThreadState::add_to_group(Change& change, const Value& write) {
+  if (change.group == 0) {
+    groups_.push_back({*change.first_write});
+    change.group = groups_.size();
+  }
+  groups_[change.group - 1].push_back(write);
+}
+
+std::span<const Value> ThreadState::writes_of(const Change& change) const {
+  if (change.group != 0) return groups_[change.group - 1];
+  return {change.first_write, change.first_write ? 1U : 0U};
+}
+
+void ThreadState::consume_triggers(const Node& node) {
+  for (Index trigger : node.triggers) {
+    if (cells_[trigger].change != 0) continue;
+    ChannelState state = cells_[trigger].state;
+    if (!info(trigger).channel->consume(state)) continue;
+    Change& change = change_of(trigger);
+    change.state = std::move(state);
+    change.is_consumed = true;
   }
 }
 
-void ThreadState::group_writes(std::span<const TaskWrites> tasks) {
-  for (const TaskWrites& task : tasks) {
-    for (const Write& write : task.writes) {
-      if (write.index == kUnknown || info(write.index).managed) continue;
-      Change& change = change_of(write.index);
-      if (!change.first_write) {
-        change.first_write = &write.value;
-        continue;
-      }
-      if (change.all_writes.empty()) change.all_writes.push_back(*change.first_write);
-      change.all_writes.push_back(write.value);
+void ThreadState::group_writes(std::span<const Write> writes) {
+  for (const Write& write : writes) {
+    if (write.index == kUnknown || info(write.index).managed) continue;
+    Change& change = change_of(write.index);
+    if (!change.first_write) {
+      change.first_write = &write.value;
+    } else {
+      add_to_group(change, write.value);
     }
   }
 }
@@ -84,7 +92,7 @@ void ThreadState::make_changes() {
   for (Change& change : changes_) {
     const ChannelInfo& channel = info(change.channel);
     if (!change.first_write) continue;
-    change.has_new_value = channel.channel->update(change.state, change.writes(), channel.name);
+    change.has_new_value = channel.channel->update(change.state, writes_of(change), channel.name);
   }
 }
 
@@ -107,33 +115,61 @@ void ThreadState::note_seen(const TaskWrites& task) {
   if (std::find(ran_.begin(), ran_.end(), task.node) == ran_.end()) ran_.push_back(task.node);
 }
 
+void ThreadState::mark_stale(Index index) {
+  for (const auto [selection, position] : info(index).places) {
+    View& view = views_[selection];
+    if (!view.is_built) continue;
+    view.stale.push_back({index, position});
+    // One that nobody reads any more is rather built anew if ever.
+    if (view.stale.size() > graph_->selections[selection].channels.size()) view = {};
+  }
+}
+
+void ThreadState::set_version(Index index, const Value& version) {
+  cells_[index].version = version;
+  if (saver_) moved_.push_back(index);
+  mark_stale(index);
+}
+
+void ThreadState::bump(Index index, Value version) {
+  if (is_newer(version, max_version_)) max_version_ = version;
+  set_version(index, version);
+}
+
 void ThreadState::note_change(Index index, const Value& version, bool has_new_value) {
-  if (info(index).is_transient && is_available(index) &&
+  const bool has_value = is_available(index);
+  has_changed_ = true;
+  if (info(index).is_transient && has_value &&
       std::find(transients_.begin(), transients_.end(), index) == transients_.end()) {
     transients_.push_back(index);
   }
   if (version.is_null()) return mark_stale(index);
   set_version(index, version);
-  max_version_ = version;
-  if (has_new_value && is_available(index)) updated_.push_back(index);
+  if (has_new_value && has_value) updated_.push_back(index);
 }
 
-// What the end of a step does to channels that nobody wrote to. In a preview that
+// What the end of a step does to a channel that nobody wrote to. In a preview that
 // goes for those that were written, too: get_state() shows none of them.
+void ThreadState::pass_step(Index index, const Value& version) {
+  const std::uint32_t change = cells_[index].change;
+  const bool was_written = !version.is_null() && change != 0 && changes_[change - 1].has_new_value;
+  if (!is_available(index) || was_written) return;
+  ChannelState state = cells_[index].state;
+  if (!info(index).channel->update(state, {}, info(index).name)) return;
+  set_state(index, std::move(state));
+  note_change(index, version, true);
+}
+
 void ThreadState::pass_step(const Value& version) {
+  std::size_t left = 0;
   for (std::size_t i = 0; i < transients_.size(); ++i) {
     const Index index = transients_[i];
-    const std::uint32_t change = cells_[index].change;
-    const bool was_written =
-        !version.is_null() && change != 0 && changes_[change - 1].has_new_value;
-    if (!is_available(index) || was_written) continue;
-    ChannelState state = cells_[index].state;
-    if (!info(index).channel->update(state, {}, info(index).name)) continue;
-    set_state(index, std::move(state));
-    note_change(index, version, true);
+    pass_step(index, version);
+    if (is_available(index)) transients_[left++] = index;
   }
-  std::erase_if(transients_, [this](Index index) { return !is_available(index); });
+  transients_.resize(left);
 
+  if (graph_->deferred_channels.empty()) return;
   const bool wakes_nobody = std::none_of(updated_.begin(), updated_.end(), [this](Index index) {
     return !info(index).triggers.empty();
   });

@@ -29,6 +29,7 @@ std::shared_ptr<TaskRun> Loop::prepare_pull(const Node& node) {
   const Selection& selection = graph_->selections[node.selection];
   if (selection.is_bare && !state_.is_available(selection.channels.front())) return nullptr;
   auto task = make_recycled<TaskRun>(*this, TaskKind::pull, node);
+  task->writes.swap(spare_writes_);
   task->input = state_.read(node.selection, step_, stop_);
   fill_scratchpad(*task);
   return task;
@@ -71,7 +72,11 @@ void Loop::fill_scratchpad(TaskRun& task) {
 std::vector<std::shared_ptr<TaskRun>> Loop::prepare_tasks(
     std::vector<std::shared_ptr<TaskRun>> tasks) {
   // First of all: a state that no task refers to any more is changed in place.
-  tasks.clear();
+  if (!tasks.empty()) {
+    spare_writes_.swap(tasks.front()->writes);
+    spare_writes_.clear();
+    tasks.clear();
+  }
   const auto add = [&](std::shared_ptr<TaskRun> task) {
     if (task) tasks.push_back(std::move(task));
   };
@@ -86,9 +91,11 @@ std::vector<std::shared_ptr<TaskRun>> Loop::prepare_tasks(
       const std::vector<Index>& woken = graph_->channels[channel].triggers;
       candidates_.insert(candidates_.end(), woken.begin(), woken.end());
     }
-    std::sort(candidates_.begin(), candidates_.end(),
-              [this](Index a, Index b) { return graph_->by_name[a] < graph_->by_name[b]; });
-    candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
+    if (candidates_.size() > 1) {
+      std::sort(candidates_.begin(), candidates_.end(),
+                [this](Index a, Index b) { return graph_->by_name[a] < graph_->by_name[b]; });
+      candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
+    }
     for (Index node : candidates_) add(prepare_pull(graph_->nodes[node]));
   } else if (state_.has_versions()) {
     for (const Node& node : graph_->nodes) add(prepare_pull(node));

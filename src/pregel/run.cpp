@@ -174,8 +174,14 @@ bool Loop::run_tasks() {
     ask_for_help(round, takes_part);
     if (takes_part) run_some(*round);
   }
-  // Our own token: whoever takes the last one goes on with the run.
-  return outstanding_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  return give_token();
+}
+
+// Whoever gives back the last token goes on with the run. Nobody can add one to the
+// last, so that one need not be taken off.
+bool Loop::give_token() {
+  return outstanding_.load(std::memory_order_acquire) == 1 ||
+         outstanding_.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
 void Loop::run_alone(TaskRun& task) {
@@ -246,7 +252,7 @@ void Loop::run_some(Round& round) {
 }
 
 void Loop::task_done() {
-  if (outstanding_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (!give_token()) return;
   // The thread that started the step has left; this one goes on.
   try {
     check_errors();
@@ -268,9 +274,8 @@ void Loop::execute(TaskRun& task) {
     run_detached(execute_coroutine(task));
     return;
   }
-  std::exception_ptr error;
   while (true) {
-    error = nullptr;
+    std::exception_ptr error;
     task.writes.clear();
     try {
       check_cancelled();
@@ -283,11 +288,12 @@ void Loop::execute(TaskRun& task) {
     } catch (...) {
       error = std::current_exception();
     }
+    if (!error && !task.error) break;
     const auto delay = after_attempt(task, error);
     if (!delay) break;
     pause_thread(*delay, scope_.config.stop);
   }
-  finish_task(task, task.error);
+  finish_task(task);
 }
 
 Task<void> Loop::execute_coroutine(TaskRun& task) {
@@ -317,7 +323,7 @@ Task<void> Loop::execute_coroutine(TaskRun& task) {
     Task<void> until_retry = pause(executor_, *delay, scope_.config.stop);
     co_await std::move(until_retry);
   }
-  finish_task(task, task.error);
+  finish_task(task);
 }
 
 void Loop::write_task_result(TaskRun& task, const Value& result) {
@@ -386,10 +392,11 @@ bool Loop::handle_parent_command(TaskRun& task, ParentCommand& command) {
   return false;
 }
 
-void Loop::finish_task(TaskRun& task, std::exception_ptr error) {
+void Loop::finish_task(TaskRun& task) {
   running_.fetch_sub(1, std::memory_order_relaxed);
   try {
-    commit(task, error);
+    // Its own copy: whatever handles the failure takes it from the task.
+    commit(task, std::exception_ptr(task.error));
   } catch (...) {
     task.error = std::current_exception();
   }
@@ -411,13 +418,14 @@ void Loop::make_way(TaskRun& ended) {
 }
 
 // Makes the outcome of a task durable and tells about it.
-void Loop::commit(TaskRun& task, std::exception_ptr error) {
-  if (!error) {
-    const bool is_silent = std::all_of(task.writes.begin(), task.writes.end(), is_control_write);
-    if (is_silent) task.writes.push_back({Value(kNoWrites), {}, kUnknown});
-    put_writes(task, task.writes);
-    return;
-  }
+void Loop::commit(TaskRun& task, const std::exception_ptr& error) {
+  if (error) return commit_failure(task, error);
+  const bool is_silent = std::all_of(task.writes.begin(), task.writes.end(), is_control_write);
+  if (is_silent) task.writes.push_back({Value(kNoWrites), {}, kUnknown});
+  put_writes(task, task.writes);
+}
+
+void Loop::commit_failure(TaskRun& task, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const GraphInterrupt& interrupt) {
@@ -502,7 +510,7 @@ void Loop::end_step() {
   updated_ = apply_tasks();
   note_step_deltas();
   pending_.clear();
-  has_written_ = false;
+  has_written_.store(false, std::memory_order_relaxed);
   is_replaying_ = false;
   put_checkpoint("loop");
   if (should_interrupt(scope_.config.interrupt_after, graph_->options.interrupt_after)) {

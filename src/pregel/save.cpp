@@ -23,6 +23,13 @@ bool is_special(const Write& write) {
   return write.index == kUnknown && write_index(write.name(), 0) < 0;
 }
 
+bool are_special(std::span<const Write> writes) {
+  for (const Write& write : writes) {
+    if (!is_special(write)) return false;
+  }
+  return true;
+}
+
 // Of several writes to one control channel the last counts.
 std::vector<Write> last_of_each(std::span<const Write> writes) {
   std::vector<Write> last;
@@ -125,17 +132,17 @@ void Loop::put_null_writes(std::vector<Write> writes) {
 }
 
 void Loop::put_writes(TaskRun& task, std::span<const Write> writes, bool cached) {
-  std::vector<Write> deduplicated;
-  if (std::all_of(writes.begin(), writes.end(), is_special)) {
-    deduplicated = last_of_each(writes);
-    writes = deduplicated;
-  }
-  if (writes.empty()) return;
+  if (!are_special(writes)) return put_distinct_writes(task, writes, cached);
+  const std::vector<Write> last = last_of_each(writes);
+  if (!last.empty()) put_distinct_writes(task, last, cached);
+}
+
+void Loop::put_distinct_writes(TaskRun& task, std::span<const Write> writes, bool cached) {
   keep_pending(task, writes);
   // Told first: once the writes are stored the task does not run, nor tell, again.
   output_writes(task, writes, cached);
   if (saves_at_once()) save_writes(task, writes);
-  store_in_cache(task, writes, cached);
+  if (graph_->options.cache && !cached) store_in_cache(task, writes);
 }
 
 void Loop::keep_pending(TaskRun& task, std::span<const Write> writes) {
@@ -151,17 +158,16 @@ void Loop::keep_pending(TaskRun& task, std::span<const Write> writes) {
   for (const Write& write : writes) pending_.push_back({id, write});
 }
 
-void Loop::store_in_cache(TaskRun& task, std::span<const Write> writes, bool cached) {
-  Cache* cache = graph_->options.cache.get();
-  if (cached || !cache || scope_.parent || !task.cache_policy()) return;
+void Loop::store_in_cache(TaskRun& task, std::span<const Write> writes) {
+  if (scope_.parent || !task.cache_policy()) return;
   const bool has_finished = std::none_of(writes.begin(), writes.end(), [](const Write& write) {
     return write.is(kInterrupt) || write.is(kError);
   });
   if (!has_finished) return;
   std::vector<ChannelWrite> result;
   for (const Write& write : task.writes) result.push_back({std::string(write.name()), write.value});
-  cache->set(cache_namespace(*graph_, task.name), cache_key(task), std::move(result),
-             task.cache_policy()->ttl);
+  graph_->options.cache->set(cache_namespace(*graph_, task.name), cache_key(task),
+                             std::move(result), task.cache_policy()->ttl);
 }
 
 // Checkpoints -----------------------------------------------------------------

@@ -149,9 +149,9 @@ bool SaveQueue::hand_over() { return work_ && work_->hand_over(); }
 
 void SaveQueue::flush() {
   if (!work_) {
+    if (with_next_.empty()) return;
     const std::vector<WritesPut> left = std::exchange(with_next_, {});
-    if (!left.empty()) checkpointer_->put_writes(left);
-    return;
+    return checkpointer_->put_writes(left);
   }
   work_->flush();
 }

@@ -10,6 +10,9 @@
 
 namespace clew::pregel {
 
+// The input of a new thread; the step before it is that of the empty checkpoint.
+constexpr std::int64_t kFirstStep = -1;
+
 bool ReplayState::is_first_visit(std::string_view checkpoint_ns) {
   // Iterations of a loop differ in the task id only.
   const std::string_view stable = checkpoint_ns.substr(0, checkpoint_ns.rfind(kNamespaceEnd));
@@ -17,11 +20,11 @@ bool ReplayState::is_first_visit(std::string_view checkpoint_ns) {
   return visited.emplace(stable).second;
 }
 
-std::shared_ptr<Loop> Loop::make(std::shared_ptr<const Graph> graph, Scope scope, Value input) {
+std::shared_ptr<Loop> Loop::make(std::shared_ptr<const Graph> graph, Scope&& scope, Value input) {
   return make_recycled<Loop>(std::move(graph), std::move(scope), std::move(input));
 }
 
-Loop::Loop(std::shared_ptr<const Graph> graph, Scope scope, Value input)
+Loop::Loop(std::shared_ptr<const Graph> graph, Scope&& scope, Value input)
     : graph_(std::move(graph)),
       scope_(std::move(scope)),
       input_(std::move(input)),
@@ -105,7 +108,6 @@ void Loop::load() {
 
   has_parent_ = saved.has_value();
   if (!saved) {
-    metadata_ = Value{{"step", -2}};
     // Without a saver an id is made if somebody asks; see checkpoint_id().
     if (saver) loaded_id_ = checkpoint_.id = clew::checkpoint_id(-2);
     return;
@@ -183,7 +185,7 @@ void Loop::leave_step() {
 
 void Loop::enter() {
   load();
-  step_ = metadata_["step"].as_int() + 1;
+  step_ = has_parent_ ? metadata_["step"].as_int() + 1 : kFirstStep;
   stop_ = step_ + scope_.config.recursion_limit + 1;
   for (const Pending& pending : pending_) {
     const Index index = pending.write.index;
@@ -217,8 +219,8 @@ void Loop::enter() {
   const std::optional<std::string> parent_of_loaded = previous_id_;
   if (is_resuming) {
     resume_thread(forks);
-  } else if (const std::vector<Write> writes = input_writes(); !writes.empty()) {
-    apply_input(writes);
+  } else if (!input_.is_null()) {
+    apply_input();
   } else if (!scope_.resuming) {
     throw EmptyInputError(
         "there is nothing to run: the thread has not started yet, so give it input");
@@ -336,17 +338,14 @@ void Loop::resume_thread(bool forks) {
   emit_values();
 }
 
-std::vector<Write> Loop::input_writes() const {
-  if (input_.is_null()) return {};
-  return {{graph_->channels[graph_->start_channel].key, input_, graph_->start_channel}};
-}
-
-void Loop::apply_input(const std::vector<Write>& writes) {
+void Loop::apply_input() {
+  const Write input{graph_->channels[graph_->start_channel].key, input_, graph_->start_channel};
   // Tasks that did not get to run are dropped: their triggers count as seen.
   const std::vector<std::shared_ptr<TaskRun>> discarded = prepare_tasks();
   std::vector<TaskWrites> tasks;
+  tasks.reserve(discarded.size() + 1);
   for (const auto& task : discarded) tasks.push_back(task->as_writes());
-  tasks.push_back(TaskWrites::of_input(writes));
+  tasks.push_back(TaskWrites::of_input({&input, 1}));
   updated_ = state_.apply(tasks);
   put_checkpoint("input");
 }

@@ -7,6 +7,7 @@
 namespace clew::pregel {
 
 bool is_newer(const Value& version, const Value& than) {
+  if (version.is_int() && than.is_int()) return version.as_int() > than.as_int();
   if (version.is_null() || same(version, than)) return false;
   return than.is_null() || version > than;
 }
@@ -14,30 +15,34 @@ bool is_newer(const Value& version, const Value& than) {
 ThreadState::ThreadState(std::shared_ptr<const Graph> graph, Checkpointer* saver)
     : graph_(std::move(graph)),
       saver_(saver),
-      cells_(graph_->channels.size()),
       seen_(graph_->trigger_count),
       views_(graph_->selections.size()) {
-  constexpr std::size_t kFewChanges = 4;
-  changes_.reserve(kFewChanges);
-  clear();
+  constexpr std::size_t kFew = 4;
+  changes_.reserve(kFew);
+  updated_.reserve(kFew);
+  transients_.reserve(kFew);
+  fill_cells();
+}
+
+void ThreadState::fill_cells() {
+  cells_.clear();
+  cells_.reserve(graph_->channels.size());
+  for (const ChannelInfo& channel : graph_->channels) {
+    cells_.push_back({.state = channel.initial, .is_available = channel.is_initially_available});
+  }
 }
 
 void ThreadState::clear() {
-  for (Index index = 0; index < cells_.size(); ++index) {
-    cells_[index].version = {};
-    set_state(index, info(index).channel->initial());
-  }
+  fill_cells();
   max_version_ = {};
   version_object_ = object();
   moved_.clear();
-  for (View& view : views_) view = {};
+  for (View& view : views_) {
+    view.object = {};
+    view.is_built = false;
+    view.stale.clear();
+  }
   transients_.clear();
-}
-
-void ThreadState::set_state(Index index, ChannelState state) {
-  Cell& cell = cells_[index];
-  cell.state = std::move(state);
-  cell.is_available = info(index).channel->is_available(cell.state);
 }
 
 void ThreadState::load(const CheckpointTuple& saved) {
@@ -96,15 +101,15 @@ Value ThreadState::build_view(const Selection& selection) const {
 // anew than given other keys, which would change their order.
 bool ThreadState::refresh(View& view) const {
   constexpr std::size_t kSmall = 32;
-  for (Index index : view.stale) {
-    const std::string& name = info(index).name;
-    const bool is_small = view.object.size() <= kSmall;
+  const auto is_small = [&view] { return view.object.size() <= kSmall; };
+  for (const auto [index, position] : view.stale) {
+    const ChannelInfo& channel = info(index);
     if (!is_available(index)) {
-      if (is_small && view.object.contains(name)) return false;
-      view.object = view.object.erase(name);
-    } else if (!detail::object_replace(view.object, name, get(index))) {
-      if (is_small) return false;
-      view.object = std::move(view.object).set(name, get(index));
+      if (is_small() && view.object.contains(channel.name)) return false;
+      view.object = view.object.erase(channel.name);
+    } else if (!detail::object_replace(view.object, position, channel.key, get(index))) {
+      if (is_small()) return false;
+      view.object = std::move(view.object).set(channel.name, get(index));
     }
   }
   return true;
@@ -182,32 +187,11 @@ Value ThreadState::read_with(Index selection_index, std::span<const Write> write
   return std::move(builder).build();
 }
 
-void ThreadState::mark_stale(Index index) {
-  for (Index selection : info(index).selections) {
-    View& view = views_[selection];
-    if (!view.is_built) continue;
-    view.stale.push_back(index);
-    // One that nobody reads any more is rather built anew if ever.
-    if (view.stale.size() > graph_->selections[selection].channels.size()) view = {};
-  }
-}
-
 // Versions --------------------------------------------------------------------
 
 Value ThreadState::next_version(const Value& current) const {
   if (saver_) return saver_->next_version(current);
   return Value(current.is_null() ? 1 : current.as_int() + 1);
-}
-
-void ThreadState::set_version(Index index, const Value& version) {
-  cells_[index].version = version;
-  if (saver_) moved_.push_back(index);
-  mark_stale(index);
-}
-
-void ThreadState::bump(Index index, Value version) {
-  if (is_newer(version, max_version_)) max_version_ = version;
-  set_version(index, version);
 }
 
 bool ThreadState::is_triggered(const Node& node) const {

@@ -87,21 +87,21 @@ class ThreadState {
   // A channel in this run; all that a step touches of it, side by side.
   struct Cell {
     ChannelState state;
-    Value version;              // null: none
+    Value version = {};         // null: none
     bool is_available = false;  // what the channel says of the state
     std::uint32_t change = 0;   // its place in changes_, from 1
   };
   // What a step does to a channel: on a copy, so that nothing has happened yet if
   // another channel refuses its writes.
   struct Change {
+    Change(Index of_channel, const ChannelState& before) : channel(of_channel), state(before) {}
+
     Index channel;
     ChannelState state;
     bool is_consumed = false;
     bool has_new_value = false;
     const Value* first_write = nullptr;
-    std::vector<Value> all_writes = {};  // if there are several
-
-    std::span<const Value> writes() const;
+    std::size_t group = 0;  // if there are several writes: their place in groups_, from 1
   };
   // Empties the scratch of apply(), also when a channel refuses its writes.
   class ScratchGuard {
@@ -114,28 +114,41 @@ class ThreadState {
   };
   // An object of the channels of a selection, with what changed since it was built.
   struct View {
+    struct Stale {
+      Index channel;
+      Index position;  // where the object has it if it has all channels
+    };
+
     Value object;
     bool is_built = false;
-    std::vector<Index> stale;
+    std::vector<Stale> stale;
   };
 
   const ChannelInfo& info(Index index) const { return graph_->channels[index]; }
   void clear();
+  void fill_cells();
   void load_unversioned(const Value& channel_values);
-  void set_state(Index index, ChannelState state);
+  void set_state(Index index, ChannelState state) {
+    Cell& cell = cells_[index];
+    cell.state = std::move(state);
+    cell.is_available = info(index).channel->is_available(cell.state);
+  }
 
   // merge.cpp
   const std::vector<Index>& apply(std::span<const TaskWrites> tasks, const Value& version);
   Change& change_of(Index index);
-  void consume_triggers(std::span<const TaskWrites> tasks);
-  void group_writes(std::span<const TaskWrites> tasks);
+  void add_to_group(Change& change, const Value& write);
+  std::span<const Value> writes_of(const Change& change) const;
+  void consume_triggers(const Node& node);
+  void group_writes(std::span<const Write> writes);
   void make_changes();
   void note_seen(const TaskWrites& task);
   void note_change(Index index, const Value& version, bool has_new_value);
   void pass_step(const Value& version);
-
+  void pass_step(Index index, const Value& version);
   void set_version(Index index, const Value& version);
   void mark_stale(Index index);
+
   Value build_view(const Selection& selection) const;
   bool refresh(View& view) const;
   std::optional<Value> changed_view(Index selection, std::span<const Write> writes) const;
@@ -164,7 +177,9 @@ class ThreadState {
 
   // Scratch of apply(), kept to avoid allocating in every step.
   std::vector<Change> changes_;
+  std::vector<std::vector<Value>> groups_;
   std::vector<Index> updated_;
+  bool has_changed_ = false;  // any channel
 };
 
 }  // namespace clew::pregel

@@ -5,6 +5,7 @@
 
 #include "pregel/loop.hpp"
 #include "pregel/task_status.hpp"
+#include "value/object.hpp"
 
 namespace clew::pregel {
 namespace {
@@ -23,33 +24,39 @@ bool has_command(const Value& result) {
   return result.is_list() && std::any_of(result.begin(), result.end(), is_command);
 }
 
-// Collects the writes that one result stands for.
+// Adds the writes that one result stands for.
 class ResultWriter {
  public:
-  ResultWriter(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}
+  ResultWriter(const Graph& graph, const Node& node, std::vector<Write>& writes)
+      : graph_(graph), node_(node), writes_(writes) {}
 
   // All of them, or none if the result is refused.
-  std::vector<Write> run(const Value& result) && {
+  void run(const Value& result) {
+    const std::size_t before = writes_.size();
     const std::size_t expected = result.is_object() ? result.size() : 1;
-    writes_.reserve(expected + node_.edges.size());
-    write_updates(result);
-    write_gotos(result);
-    return std::move(writes_);
+    writes_.reserve(before + expected + node_.edges.size());
+    try {
+      write_updates(result);
+      write_gotos(result);
+    } catch (...) {
+      writes_.resize(before);
+      throw;
+    }
   }
 
  private:
-  bool is_bare() const { return graph_.channels.front().name == kRoot; }
+  bool is_bare() const { return graph_.is_bare; }
 
   void write_updates(const Value& result) {
     if (result.is_null()) return;
-    if (is_command(result)) {
+    if (result.is_object() && !is_bare()) {
+      write_object(result);
+    } else if (is_command(result)) {
       write_command_update(result.get<Command>());
     } else if (has_command(result)) {
       for (const Value& part : result) write_updates(part);
     } else if (is_bare()) {
       writes_.push_back(graph_.write_to(kRoot, result));
-    } else if (result.is_object()) {
-      for (auto [key, value] : result.items()) write_update(key, value);
     } else {
       throw_bad_result(node_, result);
     }
@@ -60,13 +67,27 @@ class ResultWriter {
     for (const auto& [key, value] : command_updates(command)) write_update(key, value);
   }
 
-  // Keys that are no channels are ignored.
+  // Nodes tend to name channels in their order.
+  void write_object(const Value& updates) {
+    const detail::Node* object = ValueAccess::node(updates);
+    const std::size_t size = detail::object_size(object);
+    Index next = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      const Value& key = detail::object_key(object, i);
+      const bool is_next = next < graph_.state_channels && same(graph_.channels[next].key, key);
+      const Index index = is_next ? next : graph_.find_channel(key.as_string());
+      write_channel(index, detail::object_value(object, i));
+      next = index + 1;
+    }
+  }
+
   void write_update(std::string_view key, const Value& value) {
-    // Nodes tend to name channels in their order.
-    const bool is_next = next_ < graph_.state_channels && graph_.channels[next_].name == key;
-    const Index index = is_next ? next_ : graph_.find_channel(key);
+    write_channel(graph_.find_channel(key), value);
+  }
+
+  // Keys that are no channels are ignored.
+  void write_channel(Index index, const Value& value) {
     if (index == kUnknown || index >= graph_.state_channels) return;
-    next_ = index + 1;
     const std::vector<Index>& writable = node_.writable;
     if (!writable.empty() && std::find(writable.begin(), writable.end(), index) == writable.end()) {
       return;
@@ -75,6 +96,7 @@ class ResultWriter {
   }
 
   void write_gotos(const Value& result) {
+    if (!result.is_extension() && !result.is_list()) return;
     if (is_send(result)) {
       writes_.push_back(graph_.write_to(kTasks, result));
     } else if (is_command(result)) {
@@ -99,8 +121,7 @@ class ResultWriter {
 
   const Graph& graph_;
   const Node& node_;
-  std::vector<Write> writes_;
-  Index next_ = 0;
+  std::vector<Write>& writes_;
 };
 
 bool has_other_keys(const Value& object, const Value& than) {
@@ -162,13 +183,9 @@ void Loop::write_result(const Node& node, const Value& result, TaskRun& task,
     writes.push_back(graph_->write_to(kPrevious, final ? final->save : result));
     return;
   }
-  std::vector<Write> updates = ResultWriter(*graph_, node).run(result);
-  give_message_ids(updates);
-  if (writes.empty()) {
-    writes = std::move(updates);
-  } else {
-    std::move(updates.begin(), updates.end(), std::back_inserter(writes));
-  }
+  const std::size_t before = writes.size();
+  ResultWriter(*graph_, node, writes).run(result);
+  give_message_ids(std::span(writes).subspan(before));
   writes.insert(writes.end(), node.edges.begin(), node.edges.end());
   for (const Branch& branch : node.branches) {
     Value state = state_.read_with(branch.selection, writes, step_, stop_);

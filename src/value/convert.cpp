@@ -84,14 +84,22 @@ void throw_unnamed_enumerator(std::string_view type, std::int64_t value) {
                    "; name it in CLEW_ENUM(" + std::string(type) + ", ...)");
 }
 
+namespace {
+
+bool is_text(const Value& value, std::string_view text) {
+  // Short text is the same if its two words are.
+  if (text.size() > ValueAccess::kInlineText) return ValueAccess::text_of(value) == text;
+  return ValueAccess::same_words(value, ValueAccess::text(Kind::string, text));
+}
+
+}  // namespace
+
 const Value* FieldFinder::find(std::string_view name) noexcept {
   const Node* node = ValueAccess::node(object_);
   if (!object_.is_object() || !node) return nullptr;
   if (node->type == kFlatObject && next_ < node->count) {
     const auto* object = static_cast<const FlatObject*>(node);
-    if (ValueAccess::text_of(object->shape()->keys()[next_]) == name) {
-      return &object->values()[next_++];
-    }
+    if (is_text(object->shape()->keys()[next_], name)) return &object->values()[next_++];
   }
   const std::size_t position = object_find(node, name);
   if (position == kNotFound) return nullptr;

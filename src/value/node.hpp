@@ -247,7 +247,7 @@ inline std::string_view ValueAccess::text_of(const Value& value) noexcept {
     const auto* text = static_cast<const detail::Text*>(value.node());
     return {text->data(), text->size};
   }
-  return {reinterpret_cast<const char*>(value.words_), static_cast<std::size_t>(value.tag() >> 4)};
+  return value.inline_text();
 }
 
 }  // namespace clew

@@ -59,11 +59,17 @@ bool is_same_key(const Value& a, const Value& b) {
   return ValueAccess::same_words(a, b) || ValueAccess::text_of(a) == ValueAccess::text_of(b);
 }
 
+bool are_same_keys(std::span<const Value> keys, const Value* others) {
+  for (const Value& key : keys) {
+    if (!is_same_key(key, *others++)) return false;
+  }
+  return true;
+}
+
 // Whether the keys of `shape` are `first` and then `rest`.
 bool has_keys(const Shape* shape, std::span<const Value> first, std::span<const Value> rest) {
-  if (shape->count != first.size() + rest.size()) return false;
-  return std::equal(first.begin(), first.end(), shape->keys(), is_same_key) &&
-         std::equal(rest.begin(), rest.end(), shape->keys() + first.size(), is_same_key);
+  return shape->count == first.size() + rest.size() && are_same_keys(first, shape->keys()) &&
+         are_same_keys(rest, shape->keys() + first.size());
 }
 
 // The keys of a large object.
@@ -92,17 +98,25 @@ struct RecentlyMade {
   }
 };
 
-// The cache of this thread, or nullptr while the thread is ending.
-RecentlyMade* recently_made() {
-  thread_local bool ended = false;
+// Each thread has its own. These need no constructor, so that looking is a plain read.
+constinit thread_local RecentlyMade* cache_of_thread = nullptr;
+constinit thread_local bool thread_is_ending = false;
+
+RecentlyMade* make_cache() {
   struct Owner {
-    std::unique_ptr<RecentlyMade> cache = std::make_unique<RecentlyMade>();
-    ~Owner() { ended = true; }
+    RecentlyMade cache;
+    ~Owner() {
+      thread_is_ending = true;
+      cache_of_thread = nullptr;
+    }
   };
-  if (ended) return nullptr;
-  thread_local Owner owner;
-  return owner.cache.get();
+  if (thread_is_ending) return nullptr;
+  thread_local std::unique_ptr<Owner> owner = std::make_unique<Owner>();
+  return cache_of_thread = &owner->cache;
 }
+
+// The cache of this thread, or nullptr while the thread is ending.
+RecentlyMade* recently_made() { return cache_of_thread ? cache_of_thread : make_cache(); }
 
 bool is_cacheable(std::span<const Value> keys) {
   return std::all_of(keys.begin(), keys.end(), [](const Value& key) {
@@ -490,9 +504,11 @@ bool object_set_in_place(const Node* object, std::string_view key, Value& value)
   return true;
 }
 
-bool object_replace(Value& object, std::string_view key, Value value) {
+bool object_replace(Value& object, std::size_t position, const Value& key, Value value) {
   const Node* node = ValueAccess::node(object);
-  const std::size_t position = object_find(node, key);
+  const bool is_there =
+      position < object_size(node) && is_same_key(object_key(node, position), key);
+  if (!is_there) position = object_find(node, ValueAccess::text_of(key));
   if (position == kNotFound) return false;
   if (is_unique(node)) {
     replace_in_place(node, position, value);

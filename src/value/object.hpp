@@ -34,6 +34,10 @@ struct TreeObject : Container {
 // A string for use as a key. Short ones are inline, and those of middling
 // length are shared with earlier ones of this thread.
 Value make_key(std::string_view key);
+// The same of a string.
+inline Value as_key(Value text) {
+  return ValueAccess::is_heap(text) ? make_key(ValueAccess::text_of(text)) : std::move(text);
+}
 // The type of an extension, shared with earlier ones of this thread.
 Ref<const ExtensionType> make_extension_type(ExtensionCode code, std::string_view module,
                                              std::string_view name, std::string_view method,
@@ -59,8 +63,8 @@ Value object_set(const Node* object, std::string_view key, Value value);
 // true if so.
 bool object_set_in_place(const Node* object, std::string_view key, Value& value);
 // Replaces an entry of `object`, of which others keep the version they hold. False if
-// there is none with this key.
-bool object_replace(Value& object, std::string_view key, Value value);
+// there is none with this key. It is looked for at `position` first.
+bool object_replace(Value& object, std::size_t position, const Value& key, Value value);
 // `older` with the entries of `newer`, both objects that are not empty.
 Value object_merge(const Value& older, const Value& newer);
 

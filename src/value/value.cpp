@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "value/object.hpp"
 
@@ -135,10 +136,7 @@ void Value::throw_kind(std::string_view expected) const {
   throw ValueError("expected " + std::string(expected) + ", found " + type_name());
 }
 
-std::string_view Value::as_string() const& {
-  if (!is_string()) throw_kind("string");
-  return ValueAccess::text_of(*this);
-}
+std::string_view Value::heap_text() const noexcept { return ValueAccess::text_of(*this); }
 
 std::string_view Value::as_bytes() const& {
   if (!is_bytes()) throw_kind("bytes");
@@ -207,11 +205,23 @@ std::string detail::path_text(std::span<const PathStep> steps) {
 namespace {
 
 bool all_pairs(std::initializer_list<detail::Item> items) {
-  return items.size() > 0 &&
-         std::all_of(items.begin(), items.end(), [](const auto& item) { return item.is_pair; });
+  for (const detail::Item& item : items) {
+    if (!item.is_pair) return false;
+  }
+  return items.size() > 0;
 }
 
 Value object_of_pairs(std::initializer_list<detail::Item> pairs) {
+  constexpr std::size_t kFew = 8;
+  if (pairs.size() <= kFew) {
+    detail::FewValues<kFew> keys;
+    detail::FewValues<kFew> values;
+    for (const detail::Item& pair : pairs) {
+      keys.push_back(detail::as_key(std::move(pair.value)));
+      values.push_back(std::move(pair.second));
+    }
+    return detail::make_object(keys.all(), values.all());
+  }
   ObjectBuilder builder;
   for (const detail::Item& pair : pairs) {
     builder.set(pair.value.as_string(), std::move(pair.second));
@@ -239,8 +249,7 @@ detail::Item::Item(std::initializer_list<Item> items) {
   }
 }
 
-Value detail::Item::as_value() const {
-  if (!is_pair) return std::move(value);
+Value detail::Item::list_of_pair() const {
   VectorEditor elements(2);
   elements.push_back(std::move(value));
   elements.push_back(std::move(second));
@@ -355,8 +364,9 @@ Value::Iterator Value::begin() const& {
 }
 
 Value::Iterator Value::end() const& {
-  const Node* node = ValueAccess::node(*this);
-  return ValueAccess::iterator(node, list_size(node));
+  Iterator end;
+  end.index_ = list_size(ValueAccess::node(*this));
+  return end;
 }
 
 ValueItems Value::items() const& {
@@ -378,6 +388,17 @@ namespace {
 detail::Vector list_vector(const Value& value) {
   if (!value.is_list() && !value.is_null()) ValueAccess::throw_kind(value, "list");
   return detail::vector_of(ValueAccess::node(value));
+}
+
+// The leaves that two lists consist of, if one leaf has room for all their elements.
+std::optional<std::pair<const detail::Leaf*, const detail::Leaf*>> short_lists(
+    const Value& first, const Value& second) {
+  const Node* a = ValueAccess::node(first);
+  const Node* b = ValueAccess::node(second);
+  const bool are_leaves = first.is_list() && second.is_list() && a && b &&
+                          a->type == detail::kLeaf && b->type == detail::kLeaf;
+  if (!are_leaves || a->count + b->count > static_cast<int>(detail::kWidth)) return std::nullopt;
+  return std::pair(static_cast<const detail::Leaf*>(a), static_cast<const detail::Leaf*>(b));
 }
 
 // Appends without copying if nobody else can see the list.
@@ -411,6 +432,9 @@ Value Value::append(Value element) && {
 }
 
 Value Value::concat(const Value& list) const {
+  if (const auto leaves = short_lists(*this, list)) {
+    return detail::joined_leaves(leaves->first, leaves->second);
+  }
   const detail::Vector elements = list_vector(*this);
   if (list.empty() && !is_null()) return *this;
   if (elements.size == 0 && list.is_list()) return list;

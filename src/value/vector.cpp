@@ -298,6 +298,13 @@ Vector vector_of(const Node* list) {
   return {list->count, 0, {}, Ref<const Leaf>::share(static_cast<const Leaf*>(list))};
 }
 
+Value joined_leaves(const Leaf* first, const Leaf* second) {
+  Ref<Leaf> joined = copy_leaf(first, round_capacity(first->count + std::size_t{second->count}));
+  std::uninitialized_copy_n(second->items(), second->count, joined->items() + joined->count);
+  joined->count = static_cast<std::uint16_t>(joined->count + second->count);
+  return ValueAccess::adopt(Kind::list, std::move(joined).take());
+}
+
 Value vector_value(Kind kind, Vector elements) {
   if (elements.size == 0) return ValueAccess::empty(kind);
   if (!elements.root) return ValueAccess::adopt(kind, std::move(elements.tail).take());

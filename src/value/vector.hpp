@@ -83,5 +83,7 @@ std::size_t node_size(const Node* node);
 Vector vector_of(const Node* list);
 // A list or map Value of these elements.
 Value vector_value(Kind kind, Vector elements);
+// A list of the elements of both leaves, which together fit into one.
+Value joined_leaves(const Leaf* first, const Leaf* second);
 
 }  // namespace clew::detail
