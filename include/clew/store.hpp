@@ -203,13 +203,17 @@ class Store {
   virtual std::vector<StoreResult> batch(std::span<const StoreOp> ops) = 0;
 
   // The same for coroutines, on a thread of default_executor(). The store must
-  // live until the task ends.
-  Task<void> async_put(StoreNamespace ns, std::string key, Value value, PutOptions options = {});
+  // live until the task ends. In a statement with co_await, name what you pass
+  // (see compiled_graph.hpp).
+  Task<void> async_put(StoreNamespace ns, std::string key, Value value, PutOptions options);
+  Task<void> async_put(StoreNamespace ns, std::string key, Value value);
   Task<std::optional<Item>> async_get(StoreNamespace ns, std::string key,
                                       std::optional<bool> refresh_ttl = {});
   Task<void> async_delete_item(StoreNamespace ns, std::string key);
-  Task<std::vector<SearchItem>> async_search(StoreNamespace prefix, SearchOptions options = {});
-  Task<std::vector<StoreNamespace>> async_list_namespaces(ListNamespacesOptions options = {});
+  Task<std::vector<SearchItem>> async_search(StoreNamespace prefix, SearchOptions options);
+  Task<std::vector<SearchItem>> async_search(StoreNamespace prefix);
+  Task<std::vector<StoreNamespace>> async_list_namespaces(ListNamespacesOptions options);
+  Task<std::vector<StoreNamespace>> async_list_namespaces();
   Task<std::vector<StoreResult>> async_batch(std::vector<StoreOp> ops);
 
   // Embeds the texts of all items anew, after a change of the model or of

@@ -12,6 +12,10 @@ Task<void> Store::async_put(StoreNamespace ns, std::string key, Value value, Put
                          options = std::move(options)] { put(ns, key, value, options); });
 }
 
+Task<void> Store::async_put(StoreNamespace ns, std::string key, Value value) {
+  return async_put(std::move(ns), std::move(key), std::move(value), PutOptions());
+}
+
 Task<std::optional<Item>> Store::async_get(StoreNamespace ns, std::string key,
                                            std::optional<bool> refresh_ttl) {
   return call_elsewhere(default_executor(), [this, ns = std::move(ns), key = std::move(key),
@@ -30,9 +34,17 @@ Task<std::vector<SearchItem>> Store::async_search(StoreNamespace prefix, SearchO
                         });
 }
 
+Task<std::vector<SearchItem>> Store::async_search(StoreNamespace prefix) {
+  return async_search(std::move(prefix), SearchOptions());
+}
+
 Task<std::vector<StoreNamespace>> Store::async_list_namespaces(ListNamespacesOptions options) {
   return call_elsewhere(default_executor(),
                         [this, options = std::move(options)] { return list_namespaces(options); });
+}
+
+Task<std::vector<StoreNamespace>> Store::async_list_namespaces() {
+  return async_list_namespaces(ListNamespacesOptions());
 }
 
 Task<std::vector<StoreResult>> Store::async_batch(std::vector<StoreOp> ops) {

@@ -7,15 +7,36 @@
 
 #include <clew/errors.hpp>
 
+#include "value/utf8.hpp"
+
 namespace clew::store {
 
 namespace {
+
+bool is_utf8(std::string_view text) {
+  return internal::find_invalid_utf8(text) == std::string_view::npos;
+}
+
+bool is_utf8(const Value& value) {
+  switch (value.kind()) {
+    case Kind::string: return is_utf8(value.as_string());
+    case Kind::list:
+      return std::all_of(value.begin(), value.end(), [](const Value& e) { return is_utf8(e); });
+    case Kind::object:
+      for (auto [key, entry] : value.items()) {
+        if (!is_utf8(key) || !is_utf8(entry)) return false;
+      }
+      return true;
+    default: return true;
+  }
+}
 
 void check_op(const PutOp& put) {
   check_labels(put.namespace_);
   if (!put.value.is_object() && !put.value.is_null()) {
     throw ValueError("an item of a store is an object, found " + put.value.type_name());
   }
+  check_text(put.key, put.value);
 }
 void check_op(const GetOp& get) { check_labels(get.namespace_); }
 void check_op(const SearchOp& search) { check_labels(search.prefix); }
@@ -31,6 +52,12 @@ bool labels_match(std::span<const std::string_view> labels, const StoreNamespace
 }
 
 }  // namespace
+
+void check_text(std::string_view key, const Value& value) {
+  if (is_utf8(key) && is_utf8(value)) return;
+  throw ValueError("item '" + std::string(key) +
+                   "' holds text that is not UTF-8; convert it before it is put");
+}
 
 void check(const StoreOp& op) {
   std::visit([](const auto& known) { check_op(known); }, op);

@@ -16,6 +16,9 @@ namespace clew::store {
 void check(const StoreOp& op);
 void check(std::span<const StoreOp> ops);
 
+// Throws ValueError if there is text that neither words nor a file could hold.
+void check_text(std::string_view key, const Value& value);
+
 // The last put to each key, in the place of the first.
 std::vector<const PutOp*> last_puts(std::span<const StoreOp> ops);
 

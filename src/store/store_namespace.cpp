@@ -73,7 +73,8 @@ std::string_view StoreNamespace::operator[](std::size_t position) const {
 }
 
 StoreNamespace StoreNamespace::first(std::size_t count) const {
-  const Iterator behind = std::ranges::next(begin(), static_cast<std::ptrdiff_t>(count), end());
+  const auto length = static_cast<std::ptrdiff_t>(std::min(count, size()));
+  const Iterator behind = std::ranges::next(begin(), length);
   StoreNamespace first;
   first.assign(std::ranges::subrange(begin(), behind));
   return first;

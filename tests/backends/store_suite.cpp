@@ -114,6 +114,15 @@ TEST_P(StoreSuite, ReadingCreatesNoNamespace) {
   EXPECT_TRUE(store->list_namespaces().empty());
 }
 
+TEST_P(StoreSuite, TextThatIsNotUtf8IsRefusedAndNothingIsStored) {
+  const StoreNamespace ns{"ada", "memories"};
+  EXPECT_THROW(store_->put(ns, "k", {{"text", "caf\xE9"}}), ValueError);
+  EXPECT_THROW(store_->put(ns, "k", {{"deep", {{{"caf\xE9", 1}}}}}), ValueError);
+  EXPECT_THROW(store_->put(ns, "\xE9", {{"text", "tea"}}), ValueError);
+  EXPECT_FALSE(store_->get(ns, "k"));
+  EXPECT_TRUE(store_->list_namespaces().empty());
+}
+
 TEST_P(StoreSuite, OnlyObjectsAreStored) {
   auto store = make();
   EXPECT_THROW(store->put({"a"}, "k", "text"), ValueError);

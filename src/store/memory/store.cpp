@@ -352,6 +352,7 @@ std::optional<Item> InMemoryStore::get_checked(const StoreNamespace& ns, std::st
 void InMemoryStore::put_checked(const StoreNamespace& ns, std::string_view key, Value value,
                                 const PutOptions& options) {
   if (data_->indexer) return Store::put_checked(ns, key, std::move(value), options);
+  store::check_text(key, value);
   store::check_ttl(options, data_->ttl);
   data_->run(true, [&] { data_->put(ns, key, std::move(value), options, {}); });
 }

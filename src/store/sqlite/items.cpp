@@ -141,7 +141,9 @@ StoreNamespace namespace_of(std::string_view prefix) {
   std::vector<std::string> labels;
   for (std::size_t begin = 0; begin <= prefix.size();) {
     const std::size_t end = std::min(prefix.find('.', begin), prefix.size());
-    labels.emplace_back(prefix.substr(begin, end - begin));
+    std::string& label = labels.emplace_back(prefix.substr(begin, end - begin));
+    // Only another program can have written it. One such row must not hide the others.
+    std::ranges::replace(label, '\0', '?');
     begin = end + 1;
   }
   return labels;

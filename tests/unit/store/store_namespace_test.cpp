@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include <clew/errors.hpp>
@@ -56,6 +58,7 @@ TEST(StoreNamespace, BeginsWithWholeLabels) {
   EXPECT_EQ(ns.first(2), (StoreNamespace{"users", "ada"}));
   EXPECT_EQ(ns.first(0), StoreNamespace());
   EXPECT_EQ(ns.first(9), ns);
+  EXPECT_EQ(ns.first(std::numeric_limits<std::size_t>::max()), ns);
 }
 
 TEST(StoreNamespace, TakesAnyNumberOfLabelsOfAnyLength) {
