@@ -193,13 +193,15 @@ class Checkpointer {
 
   // Stores each of `puts` atomically, with its writes; all are durable on
   // return. Storing a checkpoint again replaces it. If one meets a
-  // ThreadConflict, those that follow it in its thread are not stored either;
-  // the others are, before the first conflict is thrown.
+  // ThreadConflict, or holds what cannot be encoded, those that follow it in
+  // its thread are not stored either; the others are, before the first reason
+  // is thrown.
   virtual void put(std::span<const CheckpointPut> puts) = 0;
 
   // Records what tasks wrote before their step completed. A repeated (task_id,
   // index) keeps the first value, except for control channels (error,
-  // interrupt, resume, scheduled), where the last one wins.
+  // interrupt, resume, scheduled), where the last one wins. What cannot be
+  // encoded is thrown after the others are stored.
   virtual void put_writes(std::span<const WritesPut> puts) = 0;
 
   // For each channel the writes since the nearest ancestor of `key` that stores
@@ -226,7 +228,9 @@ class Checkpointer {
   virtual void prune(std::string_view thread_id, const PruneOptions& options) = 0;
 
   // Removes the checkpoints, in all threads, whose metadata has one of these as
-  // "run_id", except those that a checkpoint which stays is rebuilt from.
+  // "run_id", except those that a checkpoint which stays is rebuilt from. What
+  // such a run wrote to a checkpoint of another one stays: an answered question
+  // is still answered.
   virtual void delete_for_runs(std::span<const std::string> run_ids) = 0;
 
   // Threads by id, in the order of their text.

@@ -15,31 +15,50 @@ namespace clew::internal {
 // empty, is what `put` expects it to be.
 void expect_head(const CheckpointPut& put, std::string_view head);
 
-// What becomes of puts that are stored together when some of them meet a conflict. Those
-// that follow in the same thread build on what was refused, and are not stored either.
-class PutConflicts {
+// What becomes of puts that are stored together when some of them cannot be. Those that
+// follow in the same thread build on what was refused, and are not stored either.
+class RefusedPuts {
  public:
-  // Calls `store`, which throws ThreadConflict before it has stored anything. False if
+  // Calls `encode`. False if the put is refused.
+  template <class Encode>
+  bool encode(const CheckpointPut& put, const Encode& encode) {
+    if (follows_refused(put)) return false;
+    try {
+      encode();
+      return true;
+    } catch (...) {
+      return refuse(put);
+    }
+  }
+
+  // Calls `store`, which may throw ThreadConflict before it has stored anything. False if
   // the put is refused.
   template <class Store>
   bool store(const CheckpointPut& put, const Store& store) {
-    if (std::ranges::find(threads_, put.key.thread_id) != threads_.end()) return false;
+    if (follows_refused(put)) return false;
     try {
       store();
       return true;
     } catch (const ThreadConflict&) {
-      threads_.push_back(put.key.thread_id);
-      if (!first_) first_ = std::current_exception();
-      return false;
+      return refuse(put);
     }
   }
 
-  // Throws the first conflict, if there was one.
+  // Throws the first reason, if there was one.
   void rethrow() const {
     if (first_) std::rethrow_exception(first_);
   }
 
  private:
+  bool follows_refused(const CheckpointPut& put) const {
+    return std::ranges::find(threads_, put.key.thread_id) != threads_.end();
+  }
+  bool refuse(const CheckpointPut& put) {
+    threads_.push_back(put.key.thread_id);
+    if (!first_) first_ = std::current_exception();
+    return false;
+  }
+
   std::vector<std::string_view> threads_;
   std::exception_ptr first_;
 };

@@ -349,7 +349,8 @@ TEST_F(NativeFile, AnEncryptedFileShowsNothingButNames) {
   EXPECT_EQ(saver->list_threads({.filter = {{"customer", "MARKER-metadata"}}}).size(), 1U);
   saver.reset();
 
-  EXPECT_THROW(open(encrypted('x'))->get_tuple({"t"}), CryptoError);
+  EXPECT_THROW(open(encrypted('x')), CryptoError);
+  EXPECT_THROW(open(), CryptoError);
   execute("UPDATE checkpoints SET metadata_type = 'json', metadata = '{\"planted\": 1}'");
   EXPECT_THROW(open(encrypted('k'))->get_tuple({"t"}), CryptoError);
   EXPECT_THROW(open()->get_tuple({"t"}), SerdeError);

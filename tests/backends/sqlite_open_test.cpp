@@ -35,6 +35,20 @@ class LockedFile : public testing::Test {
   sqlite3* other_ = nullptr;
 };
 
+TEST(SqliteOpen, AnEmptyPathIsRefused) {
+  EXPECT_THROW(SqliteSaver::open(""), StorageError);
+}
+
+TEST(SqliteOpen, TheErrorNamesThePath) {
+  const std::string path = "/no/such/folder/threads.db";
+  try {
+    SqliteSaver::open(path);
+    FAIL() << "it was opened";
+  } catch (const StorageError& error) {
+    EXPECT_NE(std::string(error.what()).find(path), std::string::npos) << error.what();
+  }
+}
+
 TEST_F(LockedFile, IsWaitedFor) {
   std::jthread other([this] {
     std::this_thread::sleep_for(50ms);

@@ -147,11 +147,11 @@ std::vector<CheckpointTuple> InMemorySaver::list(std::string_view thread_id,
 }
 
 void InMemorySaver::put(std::span<const CheckpointPut> puts) {
-  internal::PutConflicts conflicts;
+  internal::RefusedPuts refused;
   for (const CheckpointPut& put : puts) {
-    conflicts.store(put, [&] { shard_of(put.key.thread_id).put(put); });
+    refused.store(put, [&] { shard_of(put.key.thread_id).put(put); });
   }
-  conflicts.rethrow();
+  refused.rethrow();
 }
 
 void InMemorySaver::put_writes(std::span<const WritesPut> puts) {

@@ -24,10 +24,11 @@ std::string_view advice(int code) {
   }
 }
 
-[[noreturn]] void fail(sqlite3* database, int code) {
-  const char* name = database ? sqlite3_db_filename(database, nullptr) : nullptr;
+[[noreturn]] void fail(sqlite3* database, int code, const char* path = nullptr) {
+  const char* open_file = database ? sqlite3_db_filename(database, nullptr) : nullptr;
+  const char* name = open_file && *open_file ? open_file : path;
   std::string message = "SQLite";
-  if (name && *name) message += " file '" + std::string(name) + "'";
+  if (name) message += " file '" + std::string(name) + "'";
   message += ": " + std::string(database ? sqlite3_errmsg(database) : sqlite3_errstr(code));
   throw StorageError(message + " (code " + std::to_string(code) + ")" + std::string(advice(code)));
 }
@@ -65,10 +66,12 @@ std::string_view Rows::text(int column) const {
 }
 
 Connection::Connection(const std::string& path, std::chrono::milliseconds busy_timeout) {
+  // SQLite would make a file that is gone when it is closed.
+  if (path.empty()) throw StorageError("the path of the SQLite file is empty; name a file");
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   const int code = sqlite3_open_v2(path.c_str(), &database_, flags, log_vfs());
   try {
-    if (code != SQLITE_OK) fail(database_, code);
+    if (code != SQLITE_OK) fail(database_, code, path.c_str());
     sqlite3_extended_result_codes(database_, 1);
     sqlite3_busy_timeout(database_, static_cast<int>(busy_timeout.count()));
   } catch (...) {

@@ -20,7 +20,7 @@ constexpr std::size_t kMostReaders = 16;
 constexpr const char* kWriterPragmas =
     "PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 4000";
 
-bool keeps_in_memory(const std::string& path) { return path.empty() || path == ":memory:"; }
+bool keeps_in_memory(const std::string& path) { return path == ":memory:"; }
 
 const char* synchronous_pragma(SqliteSynchronous synchronous) {
   switch (synchronous) {

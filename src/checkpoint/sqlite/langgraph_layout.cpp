@@ -53,10 +53,10 @@ struct EncodedWrites {
 EncodedWrites encode(const WritesPut& put, const Serializer& serializer) {
   EncodedWrites encoded{&put, {}, true};
   encoded.values.reserve(put.writes.size());
-  for (const auto& [channel, value] : put.writes) {
-    encoded.values.push_back(serializer.dumps_typed(value));
+  for (const ChannelWrite& write : put.writes) {
+    encoded.values.push_back(encode_write(serializer, put, write));
     // One other write in the list, and what is stored stays, control writes included.
-    encoded.replaces = encoded.replaces && write_index(channel, 0) < 0;
+    encoded.replaces = encoded.replaces && write_index(write.channel, 0) < 0;
   }
   return encoded;
 }

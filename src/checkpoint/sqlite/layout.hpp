@@ -21,6 +21,23 @@
 
 namespace clew::sqlite {
 
+// What the serializer makes of a value. If it refuses it, the error says whose it is.
+template <class Owner>
+TypedBytes encode(const Serializer& serializer, const Value& value, const Owner& owner) {
+  try {
+    return serializer.dumps_typed(value);
+  } catch (const SerdeError& error) {
+    throw SerdeError(owner() + " cannot be stored: " + error.what());
+  }
+}
+
+inline TypedBytes encode_write(const Serializer& serializer, const WritesPut& put,
+                               const ChannelWrite& write) {
+  return encode(serializer, write.value, [&] {
+    return "what node '" + put.node + "' wrote to channel '" + write.channel + "'";
+  });
+}
+
 class Layout {
  public:
   Layout() = default;

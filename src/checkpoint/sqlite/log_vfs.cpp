@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -91,17 +92,17 @@ struct LogFile {
 
   // Called only while SQLite writes: whoever does holds the lock for it, so nobody else
   // writes behind the end of the file. SQLite reads zeros as the end of the log.
-  void make_room() {
+  void make_room() noexcept {
+    static constexpr std::array<std::uint8_t, kMostGathered> kZeros{};
     sqlite3_int64 size = 0;
     if (end <= room || real()->pMethods->xFileSize(real(), &size) != SQLITE_OK) return;
     room = size;
     if (size != end || size < kLeastAhead) return;
-    const std::vector<std::uint8_t> zeros(kMostGathered);
     const sqlite3_int64 wanted = size + std::min(size, kMostAhead);
     while (room < wanted) {
-      const int bytes = static_cast<int>(zeros.size());
+      const int bytes = static_cast<int>(kZeros.size());
       // If there is no space for them, there was for what matters.
-      if (real()->pMethods->xWrite(real(), zeros.data(), bytes, room) != SQLITE_OK) return;
+      if (real()->pMethods->xWrite(real(), kZeros.data(), bytes, room) != SQLITE_OK) return;
       room += bytes;
     }
   }

@@ -55,6 +55,9 @@ class NativeLayout final : public Layout {
   bool stores_all_values() const override { return false; }
 
  private:
+  // native_schema.cpp
+  void check_key(Connection& connection) const;
+
   // native_write.cpp
   struct Counts;
   struct Version;

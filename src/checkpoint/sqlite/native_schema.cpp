@@ -11,6 +11,7 @@ constexpr std::int64_t kSchemaVersion = 1;
 // program's that keeps its tables in the same file.
 constexpr std::string_view kTables = R"(
 CREATE TABLE IF NOT EXISTS clew_schema (version INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS clew_key (type TEXT NOT NULL, data BLOB NOT NULL);
 
 CREATE TABLE IF NOT EXISTS checkpoints (
   thread_id TEXT NOT NULL,
@@ -93,6 +94,25 @@ void NativeLayout::create(Connection& connection) {
     throw StorageError("the SQLite file has schema version " + *version +
                        ", this Clew knows up to " + std::to_string(kSchemaVersion) +
                        "; open it with the newer Clew that made it");
+  }
+  check_key(connection);
+}
+
+// A file that began encrypted holds something to try the key on, so that nobody adds rows
+// that others cannot read.
+void NativeLayout::check_key(Connection& connection) const {
+  Rows rows = connection.query("SELECT type, data FROM clew_key");
+  if (rows.next()) {
+    if (is_plain_) {
+      throw CryptoError(
+          "the SQLite file is encrypted; open it with the serializer and the key that it was made "
+          "with");
+    }
+    static_cast<void>(serializer_->loads_typed(rows.text(0), rows.text(1)));
+  } else if (!is_plain_ && !connection.value("SELECT 1 FROM checkpoints LIMIT 1")) {
+    const TypedBytes sample = serializer_->dumps_typed(object());
+    connection.run("INSERT INTO clew_key (type, data) VALUES (?, ?)", sample.tag,
+                   Blob{sample.bytes});
   }
 }
 

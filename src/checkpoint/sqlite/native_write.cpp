@@ -164,7 +164,7 @@ NativeLayout::PreparedWrites NativeLayout::prepare(const WritesPut& put) const {
   PreparedWrites prepared{put, internal::namespace_hash(put.key.checkpoint_ns), {}};
   prepared.values.reserve(put.writes.size());
   for (const ChannelWrite& write : put.writes) {
-    prepared.values.push_back(serializer_->dumps_typed(write.value));
+    prepared.values.push_back(encode_write(*serializer_, put, write));
   }
   return prepared;
 }

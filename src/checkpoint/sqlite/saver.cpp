@@ -85,34 +85,50 @@ std::vector<CheckpointTuple> SqliteSaver::list(std::string_view thread_id,
   });
 }
 
+// What cannot be encoded keeps only what builds on it from being stored.
 void SqliteSaver::put(std::span<const CheckpointPut> puts) {
-  std::vector<Database::Change> changes;
-  changes.reserve(puts.size());
-  internal::PutConflicts conflicts;
+  std::vector<Database::Change> changes(puts.size());
+  internal::RefusedPuts unencodable;
+  for (std::size_t i = 0; i < puts.size(); ++i) {
+    unencodable.encode(puts[i], [&] { changes[i] = parts_->tables->put(puts[i]); });
+  }
+  internal::RefusedPuts conflicts;
   const auto store = [&](Connection& connection) {
     conflicts = {};
-    for (std::size_t i = 0; i < changes.size(); ++i) {
-      const bool is_stored = conflicts.store(puts[i], [&] { changes[i](connection); });
+    for (std::size_t i = 0; i < puts.size(); ++i) {
+      const auto& change = changes[i];
+      const bool is_stored =
+          change && conflicts.store(puts[i], [&] { change(connection); });
       if (!is_stored) parts_->tables->forget(puts[i].key);
     }
   };
   try {
-    for (const CheckpointPut& put : puts) changes.push_back(parts_->tables->put(put));
     parts_->database.write_repeatable(store);
   } catch (...) {
     for (const CheckpointPut& put : puts) parts_->tables->forget(put.key);
     throw;
   }
   conflicts.rethrow();
+  unencodable.rethrow();
 }
 
 void SqliteSaver::put_writes(std::span<const WritesPut> puts) {
   std::vector<Database::Change> changes;
   changes.reserve(puts.size());
-  for (const WritesPut& put : puts) changes.push_back(parts_->tables->put_writes(put));
-  parts_->database.write_repeatable([&](Connection& connection) {
-    for (const Database::Change& change : changes) change(connection);
-  });
+  std::exception_ptr unencodable;
+  for (const WritesPut& put : puts) {
+    try {
+      changes.push_back(parts_->tables->put_writes(put));
+    } catch (const Error&) {
+      if (!unencodable) unencodable = std::current_exception();
+    }
+  }
+  if (!changes.empty()) {
+    parts_->database.write_repeatable([&](Connection& connection) {
+      for (const Database::Change& change : changes) change(connection);
+    });
+  }
+  if (unencodable) std::rethrow_exception(unencodable);
 }
 
 std::vector<DeltaHistory> SqliteSaver::get_delta_channel_history(
