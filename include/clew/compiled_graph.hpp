@@ -8,6 +8,12 @@
 // Calls block. Their async_ twins are for coroutines: they return a Task that
 // does the same without holding the awaiting thread. Streams and histories are
 // awaited one element at a time, with their async_next().
+//
+//   Value input{{"foo", ""}};
+//   Value result = co_await graph.async_invoke(input, thread);
+//
+// In a statement with co_await, name what you pass: g++ 12 frees what is made
+// there from braces twice, or does not compile it.
 #pragma once
 
 #include <functional>
@@ -61,10 +67,12 @@ class CompiledGraph {
   // Throws what a node threw, GraphRecursionError, InvalidUpdateError, EmptyInputError,
   // ThreadConflict, Cancelled; Error if thread_id is missing.
   Value invoke(const Value& input, const Config& config = {}) const;
-  Task<Value> async_invoke(Value input, Config config = {}) const;
+  Task<Value> async_invoke(Value input, Config config) const;
+  Task<Value> async_invoke(Value input) const;
 
   // Runs this graph inside a node of another: checkpointed under that task.
   Value invoke(const Value& input, Runtime& runtime) const;
+  Task<Value> async_invoke(Value input, Runtime& runtime) const;
 
   Stream stream(const Value& input, const Config& config = {}, StreamOptions options = {}) const;
 
@@ -85,7 +93,8 @@ class CompiledGraph {
   // Writes `values` as if `as_node` had returned them, and makes a checkpoint
   // of it; at an older checkpoint that is a fork. Returns its config.
   Config update_state(const Config& config, const Value& values, const AsNode& node = {}) const;
-  Task<Config> async_update_state(Config config, Value values, AsNode node = {}) const;
+  Task<Config> async_update_state(Config config, Value values, AsNode node) const;
+  Task<Config> async_update_state(Config config, Value values) const;
   // Several super-steps of several updates each.
   Config bulk_update_state(const Config& config,
                            std::span<const std::vector<StateUpdate>> supersteps) const;

@@ -94,7 +94,9 @@ struct NodeOptions {
   // For drawing: where Commands of this node may go, each with a label if you like.
   std::vector<Destination> destinations = {};
 
-  // Runs when the node has failed for good; its result takes the node's place.
+  // Runs when the node has failed for good, and takes (const Value& state,
+  // Runtime&); its result takes the place of the node's. The node's edges are
+  // not followed, as in LangGraph: return a Command to go on.
   RouterBody error_handler = {};
 
   // Graphs that the node calls with invoke(input, runtime), for get_state.

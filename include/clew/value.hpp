@@ -340,9 +340,19 @@ template <std::size_t Most>
 class FewValues {
  public:
   FewValues() {}
+  FewValues(const FewValues& from) : size_(from.size_) {
+    std::uninitialized_copy_n(from.values_, size_, values_);
+  }
+  FewValues(FewValues&& from) noexcept : size_(from.size_) {
+    std::uninitialized_move_n(from.values_, size_, values_);
+  }
+  FewValues& operator=(FewValues from) noexcept {
+    std::destroy_n(values_, size_);
+    size_ = from.size_;
+    std::uninitialized_move_n(from.values_, size_, values_);
+    return *this;
+  }
   ~FewValues() { std::destroy_n(values_, size_); }
-  FewValues(const FewValues&) = delete;
-  FewValues& operator=(const FewValues&) = delete;
 
   bool is_full() const { return size_ == Most; }
   void push_back(Value value) { std::construct_at(&values_[size_++], std::move(value)); }

@@ -130,9 +130,27 @@ Task<Value> CompiledGraph::async_invoke(Value input, Config config) const {
   return run_later(graph_, std::move(input), std::move(config));
 }
 
+Task<Value> CompiledGraph::async_invoke(Value input) const {
+  return async_invoke(std::move(input), Config());
+}
+
 Value CompiledGraph::invoke(const Value& input, Runtime& runtime) const {
   pregel::TaskRun& task = runtime.run();
   return Loop::make(graph_, task.loop.scope_for(task, *graph_), input)->run();
+}
+
+namespace {
+
+Task<Value> run_inside(std::shared_ptr<const Graph> graph, Value input, pregel::TaskRun& task) {
+  pregel::LoopAwaiter run(Loop::make(graph, task.loop.scope_for(task, *graph), input));
+  Value result = co_await run;
+  co_return result;
+}
+
+}  // namespace
+
+Task<Value> CompiledGraph::async_invoke(Value input, Runtime& runtime) const {
+  return run_inside(graph_, std::move(input), runtime.run());
 }
 
 namespace {
@@ -524,6 +542,10 @@ Task<Config> CompiledGraph::async_update_state(Config config, Value values, AsNo
   return call_elsewhere(
       graph_, [self = *this, config = std::move(config), values = std::move(values),
                node = std::move(node)] { return self.update_state(config, values, node); });
+}
+
+Task<Config> CompiledGraph::async_update_state(Config config, Value values) const {
+  return async_update_state(std::move(config), std::move(values), AsNode());
 }
 
 Task<Config> CompiledGraph::async_bulk_update_state(

@@ -28,6 +28,7 @@ std::shared_ptr<Call> Loop::call(TaskRun& caller, std::shared_ptr<const TaskFunc
   task.parent = &caller;
   task.index = caller.scratchpad.calls++;
   task.input = std::move(argument);
+  task.caller_stop = caller.stop_token();
   {
     const std::lock_guard lock(mutex_);
     caller.checkpoint_ns();  // made now: its calls, which run at once, build on it

@@ -17,20 +17,34 @@ Deadlines::Deadline::Deadline(std::shared_ptr<Deadlines> all, Executor& executor
     if (!timers.empty() && *timers.begin() <= time_) return;
     timers.insert(time_);
   }
-  all_->set_timer(executor, time_);
+  try {
+    all_->set_timer(executor, time_);
+  } catch (...) {
+    forget();
+    throw;
+  }
 }
 
-Deadlines::Deadline::~Deadline() {
+Deadlines::Deadline::~Deadline() { forget(); }
+
+void Deadlines::Deadline::forget() {
   const std::lock_guard lock(all_->mutex_);
   const auto [begin, end] = all_->stops_.equal_range(time_);
   const auto own = std::find_if(begin, end, [&](const auto& at) { return at.second == stop_; });
   if (own != end) all_->stops_.erase(own);
 }
 
+// A timer that cannot be set is not waited for: the next deadline tries again.
 void Deadlines::set_timer(Executor& executor, Clock::time_point time) {
-  executor.post_after(time - Clock::now(), [weak = weak_from_this(), &executor, time] {
-    if (const std::shared_ptr<Deadlines> self = weak.lock()) self->go_off(executor, time);
-  });
+  try {
+    executor.post_after(time - Clock::now(), [weak = weak_from_this(), &executor, time] {
+      if (const std::shared_ptr<Deadlines> self = weak.lock()) self->go_off(executor, time);
+    });
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    timers_.erase(time);
+    throw;
+  }
 }
 
 void Deadlines::go_off(Executor& executor, Clock::time_point time) {
@@ -47,9 +61,9 @@ void Deadlines::go_off(Executor& executor, Clock::time_point time) {
         !stops_.empty() && (timers_.empty() || stops_.begin()->first < *timers_.begin());
     if (needs_timer) next = *timers_.insert(stops_.begin()->first).first;
   }
-  if (next) set_timer(executor, *next);
   // Without the lock: whoever hears of it may end a task, and so a deadline.
   for (const auto& stop : due) stop->request_stop();
+  if (next) set_timer(executor, *next);
 }
 
 }  // namespace clew::pregel

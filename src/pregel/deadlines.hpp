@@ -28,6 +28,8 @@ class Deadlines : public std::enable_shared_from_this<Deadlines> {
     ~Deadline();
 
    private:
+    void forget();
+
     const std::shared_ptr<Deadlines> all_;
     const Clock::time_point time_;
     const std::shared_ptr<std::stop_source> stop_;

@@ -6,6 +6,8 @@
 #include <clew/errors.hpp>
 #include <clew/extension.hpp>
 
+#include "value/utf8.hpp"
+
 namespace clew::pregel {
 namespace {
 
@@ -15,9 +17,14 @@ std::string python_string(std::string_view text) {
       text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos;
   const char quote = use_double ? '"' : '\'';
   std::string out(1, quote);
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     const auto byte = static_cast<unsigned char>(c);
-    if (c == quote || c == '\\') {
+    const std::size_t size = internal::utf8_sequence_size(text.substr(i));
+    if (size > 1) {
+      out += text.substr(i, size);
+      i += size - 1;
+    } else if (c == quote || c == '\\') {
       out += '\\';
       out += c;
     } else if (c == '\n') {
@@ -26,7 +33,7 @@ std::string python_string(std::string_view text) {
       out += "\\r";
     } else if (c == '\t') {
       out += "\\t";
-    } else if (byte < 0x20 || byte == 0x7F) {
+    } else if (byte < 0x20 || byte >= 0x7F) {  // or not UTF-8: it must be possible to store it
       char escape[8];
       std::snprintf(escape, sizeof escape, "\\x%02x", byte);
       out += escape;

@@ -21,12 +21,23 @@ void Loop::finish(std::exception_ptr error) {
   });
   // What the run failed with counts more than what storing the rest did.
   const std::exception_ptr run_error = error;
+  bool is_stored = true;
   attempt([&] {
-    if (error || !saves_.hand_over()) saves_.flush();
+    const bool is_left_to_parent = !error && scope_.hands_over && saves_.hand_over();
+    is_stored = is_left_to_parent || flush_then([this, run_error](const auto& storing_error) {
+                  end(run_error ? run_error : storing_error);
+                });
   });
-  if (run_error) error = run_error;
-  if (!error) attempt([&] { check_steps(); });
-  if (!error && has_latest_ && !latest_is_current_) attempt([&] { latest_ = read_output(); });
+  if (is_stored) end(run_error ? run_error : error);
+}
+
+void Loop::end(std::exception_ptr error) {
+  try {
+    if (!error) check_steps();
+    if (!error && has_latest_ && !latest_is_current_) latest_ = read_output();
+  } catch (...) {
+    error = std::current_exception();
+  }
   // The last reference to this run may be the caller's, who may let go of it.
   const std::shared_ptr<Loop> self = shared_from_this();
   const Done done = std::move(done_);

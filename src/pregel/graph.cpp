@@ -52,6 +52,9 @@ void Graph::note_duration(const Node& node, std::chrono::nanoseconds duration) c
 }
 
 void Graph::finish() {
+  if (options.checkpointer && options.checkpointer->waits_for_device()) {
+    save_group = std::make_shared<SaveGroup>(options.checkpointer, executor());
+  }
   is_bare = !channels.empty() && channels.front().name == kRoot;
   patience_ = std::vector<std::atomic<std::uint8_t>>(nodes.size());
   for (std::size_t i = 0; i < channels.size(); ++i) {

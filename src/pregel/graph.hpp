@@ -18,6 +18,7 @@
 #include "channels/stored_history.hpp"
 #include "pregel/deadlines.hpp"
 #include "pregel/names.hpp"
+#include "pregel/save_group.hpp"
 #include "pregel/watch.hpp"
 
 namespace clew::pregel {
@@ -154,6 +155,7 @@ class Graph {
   // Of all runs of the graph.
   const std::shared_ptr<Watch> watch = std::make_shared<Watch>();
   const std::shared_ptr<Deadlines> deadlines = std::make_shared<Deadlines>();
+  std::shared_ptr<SaveGroup> save_group;  // none without a checkpointer that waits for a device
 
  private:
   std::unordered_map<std::string_view, Index> channel_index_;

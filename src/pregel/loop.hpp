@@ -69,6 +69,9 @@ struct Scope {
   std::shared_ptr<ReplayState> replay;
   Value resume_map;
   bool is_stream = false;  // shows all channels unless told otherwise
+  // The task ends with this run, and nobody else reads what it stores: its last checkpoints
+  // may be stored with that of the step around.
+  bool hands_over = false;
   // Asked between steps. True: the thread leaves the run, to whoever calls resume().
   std::function<bool()> leaves;
 };
@@ -219,11 +222,22 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void commit_failure(TaskRun& task, const std::exception_ptr& error);
   void task_done();
   void check_errors();
-  void end_step();
+  bool end_step();
   const std::vector<Index>& apply_tasks();
   const std::vector<Index>& apply_writes();
 
   // save.cpp
+  // Stores what is left to store. False if that is done elsewhere: then this thread is free,
+  // and another one goes on, with the error if there was one.
+  using GoOn = std::function<void(const std::exception_ptr& error)>;
+  template <class Function>
+  bool flush_then(Function go_on) {
+    const bool is_alone = scope_.parent || !graph_->save_group;
+    if (!is_alone) return flush_with_others(GoOn(std::move(go_on)));
+    saves_.flush();
+    return true;
+  }
+  bool flush_with_others(GoOn go_on);
   void put_writes(TaskRun& task, std::span<const Write> writes, bool cached = false);
   void put_distinct_writes(TaskRun& task, std::span<const Write> writes, bool cached);
   void put_null_writes(std::vector<Write> writes);
@@ -275,6 +289,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
   // finish.cpp
   void finish(std::exception_ptr error);
+  void end(std::exception_ptr error);
   void save_at_exit(const std::exception_ptr& error);
   void check_steps() const;
   bool suppress_interrupt(std::exception_ptr error);

@@ -57,7 +57,7 @@ Scope Loop::scope_for(TaskRun& task, const Graph& child) {
   scope.config.interrupt_after.clear();
   scope.config.output_keys.clear();
   // The time limit of a task is one of all that runs inside.
-  if (task.attempt_stop) scope.config.stop = task.attempt_stop->get_token();
+  scope.config.stop = task.stop_token();
   scope.parent = &task;
   scope.store = child.options.store ? child.options.store : scope_.store;
   if (scope_.sink && scope_.sink->subgraphs) scope.sink = scope_.sink;
@@ -83,7 +83,9 @@ Scope Loop::scope_for(TaskRun& task, const Graph& child) {
 
 Task<Value> Loop::run_subgraph(TaskRun& task) {
   const std::shared_ptr<const Graph> child = task.body().subgraph->shared();
-  LoopAwaiter run(Loop::make(child, scope_for(task, *child), task.input));
+  Scope scope = scope_for(task, *child);
+  scope.hands_over = child->options.subgraph_persistence == SubgraphPersistence::inherit;
+  LoopAwaiter run(Loop::make(child, std::move(scope), task.input));
   Value result = co_await run;
   co_return result;
 }

@@ -8,6 +8,14 @@
 #include <new>
 #include <utility>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define CLEW_HAS_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#define CLEW_HAS_ADDRESS_SANITIZER __has_feature(address_sanitizer)
+#else
+#define CLEW_HAS_ADDRESS_SANITIZER 0
+#endif
+
 namespace clew::pregel {
 
 // The last few blocks of one size that this thread gave back.
@@ -35,7 +43,7 @@ class RecycledBlocks {
 
   // Null while the thread is ending, and where AddressSanitizer is to see what is freed.
   static RecycledBlocks* of_thread() noexcept {
-#if defined(__SANITIZE_ADDRESS__)
+#if CLEW_HAS_ADDRESS_SANITIZER
     return nullptr;
 #else
     if (has_ended_) return nullptr;
@@ -59,7 +67,10 @@ struct RecyclingAllocator {
   RecyclingAllocator(const RecyclingAllocator<U>&) noexcept {}
 
   // One at a time.
-  T* allocate(std::size_t) { return static_cast<T*>(RecycledBlocks<sizeof(T)>::take()); }
+  T* allocate(std::size_t) {
+    static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+    return static_cast<T*>(RecycledBlocks<sizeof(T)>::take());
+  }
   void deallocate(T* object, std::size_t) noexcept { RecycledBlocks<sizeof(T)>::give(object); }
 
   friend bool operator==(const RecyclingAllocator&, const RecyclingAllocator&) { return true; }

@@ -54,7 +54,7 @@ class TimeLimit {
     limit_ = std::min<std::chrono::milliseconds>(*policy->run_timeout, kLongest);
     const auto stop = std::make_shared<std::stop_source>();
     task.attempt_stop = stop;
-    run_stopped_.emplace(task.loop.scope().config.stop, [stop] { stop->request_stop(); });
+    run_stopped_.emplace(task.stop_around(), [stop] { stop->request_stop(); });
     // First the time: a node that ends when it is asked to must be late.
     begin_ = Clock::now();
     deadline_.emplace(task.loop.graph().deadlines, task.loop.executor(), begin_ + *limit_, stop);
@@ -75,7 +75,7 @@ class TimeLimit {
 // Whether a graph inside the task was cancelled because the time of the task was over.
 bool was_stopped_by_limit(const TaskRun& task) {
   if (!task.attempt_stop || !task.attempt_stop->stop_requested()) return false;
-  if (task.loop.scope().config.stop.stop_requested()) return false;
+  if (task.stop_around().stop_requested()) return false;
   try {
     std::rethrow_exception(task.error);
   } catch (const Cancelled&) {
@@ -139,7 +139,7 @@ void Loop::advance() {
       match_cached_writes();
       if (!run_tasks()) return;
       check_errors();
-      end_step();
+      if (!end_step()) return;
     }
   } catch (...) {
     finish(std::current_exception());
@@ -256,7 +256,7 @@ void Loop::task_done() {
   // The thread that started the step has left; this one goes on.
   try {
     check_errors();
-    end_step();
+    if (!end_step()) return;
   } catch (...) {
     finish(std::current_exception());
     return;
@@ -410,11 +410,12 @@ void Loop::finish_task(TaskRun& task) {
 }
 
 // The next task may begin. Whoever ran a function goes on with it; of a coroutine, which may
-// end anywhere, somebody else has to.
+// end anywhere, somebody else has to. He keeps the run alive, as nobody else may do till then.
 void Loop::make_way(TaskRun& ended) {
   limited_->under_way.fetch_sub(1, std::memory_order_acq_rel);
   const bool is_left_to_others = !ended.body().function;
-  if (is_left_to_others && limited_->waiting() > 0) executor_.post(helper(limited_));
+  if (!is_left_to_others || limited_->waiting() == 0) return;
+  executor_.post([self = shared_from_this(), round = limited_] { self->run_some(*round); });
 }
 
 // Makes the outcome of a task durable and tells about it.
@@ -506,7 +507,8 @@ const std::vector<Index>& Loop::apply_tasks() {
   return updated;
 }
 
-void Loop::end_step() {
+// False if others will go on.
+bool Loop::end_step() {
   updated_ = apply_tasks();
   note_step_deltas();
   pending_.clear();
@@ -518,11 +520,14 @@ void Loop::end_step() {
     throw GraphInterrupt{};
   }
   scope_.resuming.reset();
-  if (scope_.durability != Durability::sync) return;
-  // Inside a task the last step shares the commit of the step around. Which one is the
-  // last shows when there is nothing more to run.
-  is_step_unsaved_ = scope_.parent != nullptr;
-  if (!is_step_unsaved_) saves_.flush();
+  if (scope_.durability != Durability::sync) return true;
+  // The last step of a graph that is a task shares the commit of the step around. Which
+  // one is the last shows when there is nothing more to run.
+  is_step_unsaved_ = scope_.hands_over;
+  return is_step_unsaved_ || flush_then([this](const std::exception_ptr& error) {
+    if (error) return finish(error);
+    advance();
+  });
 }
 
 }  // namespace clew::pregel

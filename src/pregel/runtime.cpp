@@ -27,9 +27,7 @@ const NodeFailure& Runtime::failure() const {
   return *run_->failure;
 }
 
-std::stop_token Runtime::stop_token() const {
-  return run_->attempt_stop ? run_->attempt_stop->get_token() : config().stop;
-}
+std::stop_token Runtime::stop_token() const { return run_->stop_token(); }
 
 Task<void> Runtime::sleep(std::chrono::nanoseconds duration) const {
   Task<void> pause = pregel::pause(run_->loop.executor(), duration, stop_token());

@@ -170,6 +170,19 @@ void Loop::store_in_cache(TaskRun& task, std::span<const Write> writes) {
                              std::move(result), task.cache_policy()->ttl);
 }
 
+bool Loop::flush_with_others(GoOn go_on) {
+  SaveGroup& group = *graph_->save_group;
+  return saves_.flush_or_leave(group, [self = shared_from_this(), go_on = std::move(go_on)] {
+    std::exception_ptr error;
+    try {
+      self->saves_.flush();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    go_on(error);
+  });
+}
+
 // Checkpoints -----------------------------------------------------------------
 
 void Loop::put_checkpoint(std::string_view source) {

@@ -5,7 +5,7 @@
 
 namespace clew::pregel {
 
-struct SaveQueue::Work {
+struct SaveQueue::Work : std::enable_shared_from_this<Work> {
   Work(std::shared_ptr<Checkpointer> saver, std::shared_ptr<Work> around)
       : checkpointer(std::move(saver)), parent(std::move(around)) {}
 
@@ -17,6 +17,7 @@ struct SaveQueue::Work {
   std::vector<WritesPut> writes;  // made after the puts
   bool writes_are_due = false;    // else they wait for the next put
   enum { idle, posted, running } state = idle;
+  std::function<void()> go_on;  // of a run that left its thread until then
   std::exception_ptr error;
 
   bool has_work() const { return !puts.empty() || (writes_are_due && !writes.empty()); }
@@ -29,33 +30,57 @@ struct SaveQueue::Work {
     puts.push_back(std::move(put));
   }
 
+  SaveBatch take_batch() {
+    SaveBatch batch{.puts = std::exchange(puts, {}), .writes = {}};
+    if (std::exchange(writes_are_due, false)) batch.writes = std::exchange(writes, {});
+    return batch;
+  }
+
   // Stores what is there, and what comes meanwhile.
   void drain(std::unique_lock<std::mutex>& lock) {
     state = running;
     while (has_work()) {
-      const std::vector<CheckpointPut> puts_now = std::exchange(puts, {});
-      std::vector<WritesPut> writes_now;
-      if (std::exchange(writes_are_due, false)) writes_now = std::exchange(writes, {});
+      const SaveBatch batch = take_batch();
       if (error) continue;
       lock.unlock();
-      const std::exception_ptr failure = store(puts_now, writes_now);
+      const std::exception_ptr failure = store(batch);
       lock.lock();
       if (failure) error = failure;
     }
-    state = idle;
-    done.notify_all();
+    end(lock);
   }
 
-  std::exception_ptr store(const std::vector<CheckpointPut>& puts_now,
-                           const std::vector<WritesPut>& writes_now) noexcept {
+  std::exception_ptr store(const SaveBatch& batch) noexcept {
     try {
       if (parent) parent->flush();
-      if (!puts_now.empty()) checkpointer->put(puts_now);
-      if (!writes_now.empty()) checkpointer->put_writes(writes_now);
+      if (!batch.puts.empty()) checkpointer->put(batch.puts);
+      if (!batch.writes.empty()) checkpointer->put_writes(batch.writes);
       return nullptr;
     } catch (...) {
       return std::current_exception();
     }
+  }
+
+  void store_in(SaveGroup& group, std::unique_lock<std::mutex>& lock) {
+    state = running;
+    SaveBatch batch = take_batch();
+    lock.unlock();
+    group.store(std::move(batch), [self = shared_from_this()](std::exception_ptr failure) {
+      std::unique_lock stored(self->mutex);
+      if (failure) self->error = std::move(failure);
+      self->end(stored);
+    });
+    lock.lock();
+  }
+
+  void end(std::unique_lock<std::mutex>& lock) {
+    state = idle;
+    done.notify_all();
+    if (!go_on) return;
+    const std::function<void()> left = std::exchange(go_on, nullptr);
+    lock.unlock();
+    left();
+    lock.lock();
   }
 
   // False if something stands against it: some are being stored, or could not be, or
@@ -73,6 +98,18 @@ struct SaveQueue::Work {
     const std::lock_guard lock(mutex);
     puts.insert(puts.end(), std::make_move_iterator(adopted.begin()),
                 std::make_move_iterator(adopted.end()));
+  }
+
+  bool flush_or_leave(SaveGroup& group, std::function<void()> then) {
+    std::unique_lock lock(mutex);
+    writes_are_due = true;
+    if (state != running && has_work() && !error) store_in(group, lock);
+    if (state == running) {
+      go_on = std::move(then);
+      return false;
+    }
+    if (error) std::rethrow_exception(error);
+    return true;
   }
 
   void flush() {
@@ -143,6 +180,13 @@ void SaveQueue::begin() {
     std::unique_lock lock(work->mutex);
     if (work->state == Work::posted) work->drain(lock);
   });
+}
+
+bool SaveQueue::flush_or_leave(SaveGroup& group, std::function<void()> then) {
+  // The run may be over, and this queue gone, before the call has returned.
+  if (const std::shared_ptr<Work> work = work_) return work->flush_or_leave(group, std::move(then));
+  flush();
+  return true;
 }
 
 bool SaveQueue::hand_over() { return work_ && work_->hand_over(); }

@@ -9,6 +9,7 @@
 
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -16,6 +17,8 @@
 #include <clew/checkpointer.hpp>
 #include <clew/config.hpp>
 #include <clew/task.hpp>
+
+#include "pregel/save_group.hpp"
 
 namespace clew::pregel {
 
@@ -45,6 +48,11 @@ class SaveQueue {
   // Until everything is stored; throws the first error there was, each time.
   // After an error nothing more is stored: what follows would build on a gap.
   void flush();
+
+  // The same for the outermost graph, together with what other runs store. False if that
+  // is under way elsewhere: this thread is free, and whoever is done with it calls `then`.
+  // That has to flush() again, which now takes no time, to hear of an error.
+  bool flush_or_leave(SaveGroup& group, std::function<void()> then);
 
  private:
   // The state is shared with the job that works it off, which may outlive us by a moment.

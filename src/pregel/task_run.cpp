@@ -93,8 +93,18 @@ TaskWrites TaskRun::as_writes() {
   return {node, node ? Value() : Value(name), writes, kind == TaskKind::pull, true};
 }
 
+std::stop_token TaskRun::stop_token() const {
+  return attempt_stop ? attempt_stop->get_token() : stop_around();
+}
+
+std::stop_token TaskRun::stop_around() const {
+  return kind == TaskKind::call ? caller_stop : loop.scope().config.stop;
+}
+
 void TaskRun::check_stopped() const {
   loop.check_cancelled();
+  // The caller's time limit: it is the caller who has failed.
+  if (stop_around().stop_requested()) throw Cancelled("the caller of '" + name + "' was stopped");
   if (attempt_stop && attempt_stop->stop_requested()) throw_timeout();
 }
 

@@ -73,7 +73,8 @@ class TaskRun {
   bool is_in_round = false;  // one of several of its step
   std::exception_ptr error;
   std::unique_ptr<const NodeFailure> failure;  // error handler only
-  std::shared_ptr<std::stop_source> attempt_stop;
+  std::shared_ptr<std::stop_source> attempt_stop;  // if the attempt has a time limit
+  std::stop_token caller_stop;                     // call only: the caller's, at that time
   Runtime runtime;
 
   // Where the task comes from, as text and as list.
@@ -99,6 +100,9 @@ class TaskRun {
   Value triggers() const;
   TaskWrites as_writes();
 
+  // What asks an attempt to stop: its time limit, or whatever stops all that is around it.
+  std::stop_token stop_token() const;
+  std::stop_token stop_around() const;
   // Throws Cancelled if the run was stopped, NodeTimeout if the attempt was.
   void check_stopped() const;
   [[noreturn]] void throw_timeout() const;

@@ -14,9 +14,16 @@ void Watch::add(Executor& executor, Look look) {
   set_timer(executor);
 }
 
+// A timer that cannot be set is not waited for: whoever comes next tries again.
 void Watch::set_timer(Executor& executor) {
-  executor.post_after(std::chrono::milliseconds(1),
-                      [self = shared_from_this(), &executor] { self->look_at_all(executor); });
+  try {
+    executor.post_after(std::chrono::milliseconds(1),
+                        [self = shared_from_this(), &executor] { self->look_at_all(executor); });
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    has_timer_ = false;
+    throw;
+  }
 }
 
 void Watch::look_at_all(Executor& executor) {

@@ -61,6 +61,95 @@ TEST_F(Commits, TheLastStepOfASubgraphSharesTheCommitOfTheStepAround) {
   EXPECT_EQ(saver->list("t", std::nullopt, {}).size(), 4U + 3U);
 }
 
+// Counts its own runs.
+CompiledGraph counter(SubgraphPersistence persistence) {
+  CompileOptions options;
+  options.subgraph_persistence = persistence;
+  return StateGraph<>({{"runs", reduced(add, 0)}})
+      .add_node("count", [](const Value&) { return Update{{"runs", 1}}; })
+      .add_edge(START, "count")
+      .compile(options);
+}
+
+TEST_F(Commits, AGraphWithAHistoryOfItsOwnFindsWhatItStoredLast) {
+  constexpr int kRounds = 10;
+  for (const Durability durability : {Durability::sync, Durability::async}) {
+    StateGraph<> graph({{"x", last_value()}, {"runs", last_value()}});
+    graph.add_node("inner", counter(SubgraphPersistence::own));
+    graph.add_node("next", add_one);
+    graph.add_edge(START, "inner").add_edge("inner", "next");
+    graph.add_conditional_edges("next", [](const Value& state) {
+      return state["x"].as_int() < kRounds ? "inner" : std::string(END);
+    });
+    const CompiledGraph compiled = graph.compile({.checkpointer = open()});
+    const std::string thread_id(Value(durability).as_string());
+    const Value result = compiled.invoke(
+        {{"x", 0}}, {.thread_id = thread_id, .recursion_limit = 100, .durability = durability});
+    EXPECT_EQ(result["runs"], Value(kRounds));
+  }
+}
+
+TEST_F(Commits, WhatAGraphThatANodeCallsMadeIsStoredWhenTheCallReturns) {
+  const auto saver = open();
+  std::size_t stored = 0;
+  StateGraph<> graph({{"x", last_value()}});
+  graph.add_node("call", [&](const Value& state, Runtime& runtime) {
+    Value result = chain({"leaf"}).compile().invoke(state, runtime);
+    stored = saver->list("t", std::nullopt, {}).size();
+    return result;
+  });
+  graph.add_edge(START, "call");
+  of_run(graph.compile({.checkpointer = saver}), *saver);
+  EXPECT_EQ(stored, 2U + 3U);
+}
+
+TEST_F(Commits, WhatCannotBeEncodedKeepsOnlyWhatBuildsOnItFromBeingStored) {
+  const auto saver = open();
+  StateGraph<> graph({{"x", last_value()}});
+  graph.add_node("good", add_one);
+  graph.add_node("bad", [](const Value&) { return Update{{"x", "caf\xE9"}}; });
+  graph.add_edge(START, "good").add_edge("good", "bad");
+  const CompiledGraph compiled = graph.compile({.checkpointer = saver});
+  for (const Durability durability : {Durability::sync, Durability::async}) {
+    const Config thread{.thread_id = std::string(Value(durability).as_string()),
+                        .durability = durability};
+    try {
+      compiled.invoke({{"x", 0}}, thread);
+      FAIL() << "it was stored";
+    } catch (const SerdeError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("node 'bad' wrote to channel 'x'"));
+    }
+    EXPECT_EQ(compiled.get_state(thread).values["x"], Value(1));
+    EXPECT_EQ(compiled.get_state(thread).next, std::vector<std::string>{"bad"});
+  }
+}
+
+TEST_F(Commits, AnErrorThatIsNotUtf8TakesNoFinishedWorkWithIt) {
+  for (const Durability durability : {Durability::sync, Durability::async, Durability::exit}) {
+    const auto saver = open();
+    std::atomic<int> runs{0};
+    std::atomic<bool> fails{true};
+    StateGraph<> graph({{"x", reduced(append, list())}});
+    graph.add_node("a", [&](const Value&) {
+      ++runs;
+      return Update{{"x", {"a"}}};
+    });
+    graph.add_node("b", [&](const Value&) {
+      while (runs == 0) std::this_thread::yield();
+      if (fails) throw std::runtime_error("caf\xE9");
+      return Update{{"x", {"b"}}};
+    });
+    graph.add_edge(START, "a").add_edge(START, "b");
+    const CompiledGraph compiled = graph.compile({.checkpointer = saver});
+    const Config thread{.thread_id = std::string(Value(durability).as_string()),
+                        .durability = durability};
+    EXPECT_THROW(compiled.invoke({{"x", list()}}, thread), std::runtime_error);
+    fails = false;
+    EXPECT_EQ(compiled.invoke(nullptr, thread)["x"], list({"a", "b"}));
+    EXPECT_EQ(runs, 1);
+  }
+}
+
 TEST_F(Commits, AChangeThatFailsAmongOthersIsUndoneAlone) {
   sqlite::Database database(path_, {});
   database.write([](sqlite::Connection& connection) {

@@ -4,6 +4,7 @@
 #include <clew/errors.hpp>
 #include <clew/graph.hpp>
 #include <clew/memory_saver.hpp>
+#include <clew/store.hpp>
 
 namespace clew {
 namespace {
@@ -37,6 +38,47 @@ TEST(Async, CallsDoWhatTheirTwinsDo) {
   std::vector<std::vector<StateUpdate>> supersteps{{{{{"n", 8}}, "wait"}}, {{{{"n", 9}}, "wait"}}};
   wait(graph.async_bulk_update_state(thread("1"), supersteps));
   EXPECT_EQ(graph.get_state(thread("1")).values["n"], Value(9));
+}
+
+// All of these in one coroutine, as a user would write them.
+Task<Value> call_all(CompiledGraph graph, std::shared_ptr<Store> store) {
+  Config one = thread("1");
+  Value input{{"n", 1}};
+  Value result = co_await graph.async_invoke(input, one);
+  Value update{{"n", 5}};
+  co_await graph.async_update_state(one, update);
+  StateSnapshot state = co_await graph.async_get_state(one);
+  StoreNamespace ns{"ada"};
+  co_await store->async_put(ns, "state", state.values);
+  std::vector<SearchItem> found = co_await store->async_search(ns);
+  std::vector<StoreNamespace> namespaces = co_await store->async_list_namespaces();
+  co_return list({result["n"], found.front().value["n"], namespaces.size()});
+}
+
+TEST(Async, ArgumentsMayBeLeftOutWhereTheyMayElsewhere) {
+  EXPECT_EQ(wait(call_all(counting_graph(), std::make_shared<InMemoryStore>())), list({2, 5, 1}));
+}
+
+Task<Value> call_without_config(CompiledGraph graph) {
+  Value input{{"n", 1}};
+  Value result = co_await graph.async_invoke(input);
+  co_return result["n"];
+}
+
+TEST(Async, AGraphWithoutAThreadNeedsNoConfig) {
+  StateGraph<Value> graph({{"n", last_value()}});
+  graph.add_node("same", [](const Value&) { return Update(); }).add_edge(START, "same");
+  EXPECT_EQ(wait(call_without_config(graph.compile())), Value(1));
+}
+
+TEST(Async, ANodeAwaitsAGraphInsideIt) {
+  StateGraph<Value> graph({{"n", last_value()}});
+  graph.add_node("outer", [inner = counting_graph()](Value state, Runtime& runtime) -> Task<Value> {
+    Value result = co_await inner.async_invoke(state, runtime);
+    co_return result;
+  });
+  graph.add_edge(START, "outer");
+  EXPECT_EQ(graph.compile().invoke({{"n", 1}})["n"], Value(2));
 }
 
 TEST(Async, BatchKeepsTheOrder) {

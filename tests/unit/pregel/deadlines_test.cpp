@@ -62,6 +62,18 @@ TEST_F(DeadlinesTest, NothingIsKeptOfWhatEndsInTime) {
   EXPECT_TRUE(executor_.timers.empty());
 }
 
+TEST_F(DeadlinesTest, ATimerThatCannotBeSetIsNotWaitedFor) {
+  const Stop refused = stop();
+  executor_.refuses = true;
+  EXPECT_THROW(Deadline(all_, executor_, now_ + 1s, refused), std::bad_alloc);
+  EXPECT_EQ(refused.use_count(), 1);
+  executor_.refuses = false;
+  const Stop next = stop();
+  const Deadline deadline(all_, executor_, now_ + 2s, next);
+  executor_.go_off();
+  EXPECT_TRUE(next->stop_requested());
+}
+
 TEST_F(DeadlinesTest, OfSeveralAtOneTimeEachForgetsItsOwn) {
   const Stop first = stop();
   const Stop second = stop();

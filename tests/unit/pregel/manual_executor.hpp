@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@ class ManualExecutor final : public Executor {
  public:
   void post(std::function<void()> function) override { function(); }
   void post_after(std::chrono::nanoseconds, std::function<void()> function) override {
+    if (refuses) throw std::bad_alloc();
     timers.push_back(std::move(function));
   }
   std::size_t parallelism() const override { return 1; }
@@ -24,6 +26,7 @@ class ManualExecutor final : public Executor {
   }
 
   std::vector<std::function<void()>> timers;
+  bool refuses = false;
 };
 
 }  // namespace clew::pregel

@@ -74,9 +74,8 @@ TEST(Steps, AtMostSoManyTasksRunAtOnce) {
   }
 }
 
-TEST(Steps, CoroutinesThatWaitCountAmongTheTasksUnderWay) {
-  constexpr std::int64_t kTasks = 40;
-  Census census;
+// START sends so many; each is under way while it waits.
+CompiledGraph waiting_coroutines(Census& census, std::int64_t tasks) {
   StateGraph<State> sends;
   sends.add_node("worker", [&census](State, Runtime& runtime) -> Task<Update> {
     census.enter();
@@ -86,18 +85,32 @@ TEST(Steps, CoroutinesThatWaitCountAmongTheTasksUnderWay) {
     update.set("log", list({"done"}));
     co_return update;
   });
-  sends.add_conditional_edges(START, [](const State&) {
+  sends.add_conditional_edges(START, [tasks](const State&) {
     std::vector<Send> all;
-    for (std::int64_t i = 0; i < kTasks; ++i) all.emplace_back("worker", object());
+    for (std::int64_t i = 0; i < tasks; ++i) all.emplace_back("worker", object());
     return all;
   });
-  const CompiledGraph graph = sends.compile();
+  return sends.compile();
+}
+
+TEST(Steps, CoroutinesThatWaitCountAmongTheTasksUnderWay) {
+  constexpr std::int64_t kTasks = 40;
+  Census census;
+  const CompiledGraph graph = waiting_coroutines(census, kTasks);
   for (const int tasks : {1, 3}) {
     census.most = 0;
     const Value result = graph.invoke(object(), limited_to(static_cast<std::size_t>(tasks)));
     EXPECT_EQ(result["log"].size(), kTasks);
     EXPECT_EQ(census.most, tasks);
   }
+}
+
+TEST(Steps, ARunThatNobodyHoldsGoesOnWhileItsTasksWaitForTheirTurn) {
+  Census census;
+  const CompiledGraph graph = waiting_coroutines(census, 10);
+  const std::vector<Value> inputs(4, object());
+  const std::vector<Config> configs(4, limited_to(1));
+  for (const Value& result : graph.batch(inputs, configs)) EXPECT_EQ(result["log"].size(), 10U);
 }
 
 TEST(Steps, TasksThatWaitForEachOtherAllGetAThread) {

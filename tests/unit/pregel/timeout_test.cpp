@@ -92,6 +92,19 @@ TEST(Timeout, ReachesTheNodesOfAGraphThatANodeCalls) {
             "node 'slow' took longer than 5 ms");
 }
 
+TEST(Timeout, ReachesTheCallsOfAWorkflow) {
+  const TaskFunction sleep = task("sleep", [](int, Runtime& runtime) -> Task<Value> {
+    co_await runtime.sleep(1h);
+    co_return Value();
+  });
+  NodeOptions options;
+  options.timeout = TimeoutPolicy{5ms};
+  const CompiledGraph workflow = entrypoint(
+      "slow", [=](int n, Runtime& runtime) { return sleep(runtime, n).result(); }, {}, options);
+  EXPECT_EQ(error_text<NodeTimeout>([&] { workflow.invoke(1); }),
+            "node 'slow' took longer than 5 ms");
+}
+
 TEST(Timeout, ASubgraphThatIsCancelledWasNotLate) {
   std::stop_source stop;
   Config config;

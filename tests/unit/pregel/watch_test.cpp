@@ -62,6 +62,15 @@ TEST_F(Watching, WhatIsAddedMeanwhileIsNotLost) {
   EXPECT_EQ(executor_.timers.size(), 1U);
 }
 
+TEST_F(Watching, ATimerThatCannotBeSetIsNotWaitedFor) {
+  int looks = 0;
+  executor_.refuses = true;
+  EXPECT_THROW(watch_->add(executor_, looking(looks, 1)), std::bad_alloc);
+  executor_.refuses = false;
+  watch_->add(executor_, looking(looks, 1));
+  EXPECT_EQ(executor_.timers.size(), 1U);
+}
+
 TEST(Graph, ANodeThatWasLateTwiceInARowIsNotQuick) {
   Graph graph;
   graph.nodes.resize(2);
@@ -80,7 +89,7 @@ TEST(Graph, ANodeThatWasLateTwiceInARowIsNotQuick) {
   EXPECT_FALSE(graph.is_quick(graph.nodes[0]));
 }
 
-TEST(RecycledBlocks, AreTakenAgainByAnyNumber) {
+TEST(RecycledBlocks, AnyNumberCanBeTakenAndGivenBack) {
   using Blocks = RecycledBlocks<3000>;
   for (int round = 0; round < 3; ++round) {
     std::array<void*, 10> blocks;
@@ -92,6 +101,16 @@ TEST(RecycledBlocks, AreTakenAgainByAnyNumber) {
     }
   }
 }
+
+#if !CLEW_HAS_ADDRESS_SANITIZER
+TEST(RecycledBlocks, TheLastThatWasGivenBackIsTakenNext) {
+  using Blocks = RecycledBlocks<3001>;
+  void* const block = Blocks::take();
+  Blocks::give(block);
+  EXPECT_EQ(Blocks::take(), block);
+  Blocks::give(block);
+}
+#endif
 
 }  // namespace
 }  // namespace clew::pregel
