@@ -14,6 +14,7 @@ void ThreadState::preview(std::span<const TaskWrites> tasks) { apply(tasks, Valu
 const std::vector<Index>& ThreadState::apply(std::span<const TaskWrites> tasks,
                                              const Value& version) {
   const ScratchGuard guard(*this);
+  is_new_ = false;
   updated_.clear();
   bool ends_step = false;
   for (const TaskWrites& task : tasks) {

@@ -156,6 +156,7 @@ class ThreadState {
 
   std::shared_ptr<const Graph> graph_;
   Checkpointer* saver_;
+  bool is_new_ = true;       // nothing was loaded or applied yet
   std::vector<Cell> cells_;  // by channel
   Value max_version_;
 
