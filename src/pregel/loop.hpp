@@ -243,6 +243,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   bool wants(StreamMode mode) const;
   bool tells(StreamMode mode) const;
   void emit(StreamMode mode, Value payload, TaskRun* task = nullptr);
+  bool needs_each_value() const;
   void emit_values();
   void emit_updates(TaskRun& task, std::span<const Write> writes, bool cached);
   void emit_task(TaskRun& task);
@@ -306,11 +307,10 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::mutex mutex_;
   std::mutex id_mutex_;
   std::vector<std::shared_ptr<TaskRun>> tasks_;
-  std::atomic<std::size_t> outstanding_{
-      0};                                // tokens: of tasks, and of the thread that started them
-  std::atomic<std::size_t> running_{0};  // tasks that have no outcome yet
-  std::shared_ptr<Round> watched_;       // may get more helpers; guarded by mutex_
-  bool is_watching_ = false;             // a look at it is due
+  std::atomic<std::size_t> outstanding_{0};  // tokens of tasks, and of who started them
+  std::atomic<std::size_t> running_{0};      // tasks that have no outcome yet
+  std::shared_ptr<Round> watched_;           // may get more helpers; guarded by mutex_
+  bool is_watching_ = false;                 // a look at it is due
   std::condition_variable calls_done_;
   bool has_loaded_writes_ = false;
   std::unordered_set<std::string> written_tasks_;
