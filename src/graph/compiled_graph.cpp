@@ -454,10 +454,13 @@ void start_hosted_run(const CompiledGraph& graph, const Value& input, const Conf
 StateSnapshot CompiledGraph::get_state(const Config& config, bool subgraphs) const {
   const std::shared_ptr<Checkpointer> saver = state_checkpointer(*graph_, config);
   const Target target = find_target(graph_, config);
-  const auto saved = saver->get_tuple(
+  auto saved = saver->get_tuple(
       {config.thread_id, target.config.checkpoint_ns, target.config.checkpoint_id});
-  return StateAccess(target.graph, saver)
-      .snapshot(target.config, saved ? &*saved : nullptr, config.checkpoint_id.empty(), subgraphs);
+  StateSnapshot snapshot;
+  StateAccess(target.graph, saver)
+      .fill(snapshot, target.config, saved ? &*saved : nullptr, config.checkpoint_id.empty(),
+            subgraphs);
+  return snapshot;
 }
 
 Task<StateSnapshot> CompiledGraph::async_get_state(Config config, bool subgraphs) const {
@@ -483,9 +486,10 @@ CompiledGraph::History CompiledGraph::get_state_history(const Config& config,
   walk->left = options.limit;
   return History(
       [saver, target, walk]() -> std::optional<StateSnapshot> {
-        constexpr std::size_t kPage = 64;
+        // A query costs more than what it finds; without one, a few stay in the cache.
+        const std::size_t page = saver->waits_for_device() ? 64 : 8;
         if (walk->position == walk->page.size() && walk->has_more) {
-          walk->list.limit = walk->left ? std::min(kPage, *walk->left) : kPage;
+          walk->list.limit = walk->left ? std::min(page, *walk->left) : page;
           walk->page =
               saver->list(target.config.thread_id, target.config.checkpoint_ns, walk->list);
           walk->position = 0;
@@ -493,9 +497,11 @@ CompiledGraph::History CompiledGraph::get_state_history(const Config& config,
           if (walk->left) *walk->left -= walk->page.size();
           if (!walk->page.empty()) walk->list.before = walk->page.back().checkpoint.id;
         }
-        if (walk->position == walk->page.size()) return std::nullopt;
-        const CheckpointTuple& saved = walk->page[walk->position++];
-        return walk->access.snapshot(target.config, &saved, false, false);
+        std::optional<StateSnapshot> snapshot;
+        if (walk->position == walk->page.size()) return snapshot;
+        walk->access.fill(snapshot.emplace(), target.config, &walk->page[walk->position++], false,
+                          false);
+        return snapshot;
       },
       graph_);
 }

@@ -74,10 +74,14 @@ bool Loop::writes_output(const TaskRun& task) const {
                      [this](const Write& write) { return output_->contains(write.index); });
 }
 
+// The result is read once, at the end, unless it can change without an event.
+bool Loop::needs_each_value() const {
+  return graph_->output_is_transient || wants(StreamMode::values);
+}
+
 void Loop::emit_values() {
   has_latest_ = true;
-  // The result is read once, at the end, unless it can change without an event.
-  latest_is_current_ = graph_->output_is_transient || wants(StreamMode::values);
+  latest_is_current_ = needs_each_value();
   if (!latest_is_current_) return;
   latest_ = read_output();
   emit(StreamMode::values, latest_);

@@ -271,6 +271,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   bool wants(StreamMode mode) const;
   bool tells(StreamMode mode) const;
   void emit(StreamMode mode, Value payload, TaskRun* task = nullptr);
+  bool needs_each_value() const;
   void emit_values();
   void emit_updates(TaskRun& task, std::span<const Write> writes, bool cached);
   void emit_task(TaskRun& task);

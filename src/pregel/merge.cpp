@@ -14,6 +14,7 @@ void ThreadState::preview(std::span<const TaskWrites> tasks) { apply(tasks, Valu
 const std::vector<Index>& ThreadState::apply(std::span<const TaskWrites> tasks,
                                              const Value& version) {
   const ScratchGuard guard(*this);
+  is_new_ = false;
   updated_.clear();
   bool ends_step = false;
   for (const TaskWrites& task : tasks) {
@@ -113,22 +114,6 @@ void ThreadState::note_seen(const TaskWrites& task) {
   }
   if (!saver_) return;
   if (std::find(ran_.begin(), ran_.end(), task.node) == ran_.end()) ran_.push_back(task.node);
-}
-
-void ThreadState::mark_stale(Index index) {
-  for (const auto [selection, position] : info(index).places) {
-    View& view = views_[selection];
-    if (!view.is_built) continue;
-    view.stale.push_back({index, position});
-    // One that nobody reads any more is rather built anew if ever.
-    if (view.stale.size() > graph_->selections[selection].channels.size()) view = {};
-  }
-}
-
-void ThreadState::set_version(Index index, const Value& version) {
-  cells_[index].version = version;
-  if (saver_) moved_.push_back(index);
-  mark_stale(index);
 }
 
 void ThreadState::bump(Index index, Value version) {

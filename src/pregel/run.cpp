@@ -498,6 +498,8 @@ const std::vector<Index>& Loop::apply_writes() {
 // The same, and shows the state if that is news.
 const std::vector<Index>& Loop::apply_tasks() {
   const std::vector<Index>& updated = apply_writes();
+  const bool is_known_to_be_old = has_latest_ && !latest_is_current_;
+  if (is_known_to_be_old && !needs_each_value()) return updated;
   const bool is_visible = std::any_of(updated.begin(), updated.end(),
                                       [this](Index index) { return output_->contains(index); });
   if (is_visible && std::any_of(tasks_.begin(), tasks_.end(),

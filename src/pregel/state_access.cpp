@@ -13,14 +13,14 @@ using internal::kDeltaCounters;
 
 namespace {
 
-void set_address(Config& config, const CheckpointKey& place, const std::string& checkpoint_id,
+void set_address(Config& config, const CheckpointKey& place, std::string checkpoint_id,
                  const Value& parents) {
   config.thread_id = place.thread_id;
   config.checkpoint_ns = place.checkpoint_ns;
-  config.checkpoint_id = checkpoint_id;
   if (parents.is_object() && !parents.empty()) {
     config.checkpoint_map = parents.set(place.checkpoint_ns, checkpoint_id);
   }
+  config.checkpoint_id = std::move(checkpoint_id);
 }
 
 }  // namespace
@@ -50,7 +50,11 @@ std::shared_ptr<Loop> StateAccess::open(const Config& config, const CheckpointTu
 
 // The same for a look at the state: without the writes of tasks.
 Loop& StateAccess::reopen(const CheckpointTuple& saved) {
-  if (!viewer_) viewer_ = open({}, nullptr);
+  if (!viewer_) {
+    Scope scope;
+    scope.checkpointer = saver_;
+    viewer_ = Loop::make(graph_, std::move(scope), Value());
+  }
   viewer_->scope_.config.thread_id = saved.key.thread_id;
   viewer_->scope_.config.checkpoint_ns = saved.key.checkpoint_ns;
   viewer_->checkpoint_.v = saved.checkpoint.v;
@@ -70,13 +74,32 @@ void Loop::stand_still() {
 
 // Snapshots -------------------------------------------------------------------
 
-StateSnapshot StateAccess::snapshot(const Config& config, const CheckpointTuple* saved, bool live,
-                                    bool recurse) {
-  StateSnapshot snapshot;
+SnapshotTask StateAccess::describe(TaskRun& task, TaskOutcome& outcome,
+                                   const CheckpointTuple& saved, bool recurse) const {
+  SnapshotTask entry;
+  entry.id = task.id();
+  entry.name = task.name;
+  entry.path = task.path();
+  entry.error = std::move(outcome.error);
+  entry.result = std::move(outcome.result);
+  if (task.node->subgraphs.empty()) return entry;
+  Config child;
+  child.thread_id = saved.key.thread_id;
+  child.checkpoint_ns = task.checkpoint_ns();
+  if (recurse) {
+    entry.state = std::make_shared<const StateSnapshot>(
+        subgraph_state(task.node->subgraphs.front(), saver_, child));
+  }
+  entry.state_config = std::move(child);
+  return entry;
+}
+
+void StateAccess::fill(StateSnapshot& snapshot, const Config& config, CheckpointTuple* saved,
+                       bool live, bool recurse) {
   if (!saved) {
     snapshot.values = object();
     snapshot.config = config;
-    return snapshot;
+    return;
   }
   Loop& loop = reopen(*saved);
   const std::vector<std::shared_ptr<TaskRun>> tasks = loop.prepare_tasks();
@@ -84,24 +107,8 @@ StateSnapshot StateAccess::snapshot(const Config& config, const CheckpointTuple*
   snapshot.tasks.reserve(tasks.size());
   for (const auto& task : tasks) {
     TaskOutcome outcome = task_outcome(*graph_, task->id(), saved->pending_writes);
-    SnapshotTask& entry = snapshot.tasks.emplace_back();
-    entry.id = task->id();
-    entry.name = task->name;
-    entry.path = task->path();
-    entry.error = std::move(outcome.error);
+    SnapshotTask& entry = snapshot.tasks.emplace_back(describe(*task, outcome, *saved, recurse));
     if (!live || !outcome.is_finished) entry.interrupts = std::move(outcome.interrupts);
-    entry.result = std::move(outcome.result);
-    if (!task->node->subgraphs.empty()) {
-      Config child;
-      child.thread_id = saved->key.thread_id;
-      child.checkpoint_ns = task->checkpoint_ns();
-      if (recurse) {
-        const CompiledGraph graph(task->node->subgraphs.front());
-        entry.state =
-            std::make_shared<const StateSnapshot>(subgraph_state(graph.shared(), saver_, child));
-      }
-      entry.state_config = std::move(child);
-    }
     if (live && outcome.is_finished) task->writes = std::move(outcome.writes);
     snapshot.interrupts.insert(snapshot.interrupts.end(), entry.interrupts.begin(),
                                entry.interrupts.end());
@@ -124,14 +131,13 @@ StateSnapshot StateAccess::snapshot(const Config& config, const CheckpointTuple*
   if (!finished.empty()) loop.state_.preview(in_order(finished));
 
   snapshot.values = loop.state_.read(graph_->stream, loop.step_, loop.stop_);
-  snapshot.metadata = saved->metadata;
-  snapshot.created_at = saved->checkpoint.ts;
+  snapshot.created_at = std::move(saved->checkpoint.ts);
   const Value& parents = saved->metadata["parents"];
-  set_address(snapshot.config, saved->key, saved->key.checkpoint_id, parents);
   if (!saved->parent_id.empty()) {
-    set_address(snapshot.parent_config.emplace(), saved->key, saved->parent_id, parents);
+    set_address(snapshot.parent_config.emplace(), saved->key, std::move(saved->parent_id), parents);
   }
-  return snapshot;
+  set_address(snapshot.config, saved->key, std::move(saved->key.checkpoint_id), parents);
+  snapshot.metadata = std::move(saved->metadata);
 }
 
 StateSnapshot subgraph_state(const std::shared_ptr<const Graph>& graph,
@@ -139,10 +145,11 @@ StateSnapshot subgraph_state(const std::shared_ptr<const Graph>& graph,
   if (graph->options.subgraph_persistence == SubgraphPersistence::own) {
     config.checkpoint_ns = namespace_without_ids(config.checkpoint_ns);
   }
-  const auto saved =
-      saver->get_tuple({config.thread_id, config.checkpoint_ns, config.checkpoint_id});
-  return StateAccess(graph, saver)
-      .snapshot(config, saved ? &*saved : nullptr, config.checkpoint_id.empty(), true);
+  auto saved = saver->get_tuple({config.thread_id, config.checkpoint_ns, config.checkpoint_id});
+  StateSnapshot snapshot;
+  StateAccess(graph, saver)
+      .fill(snapshot, config, saved ? &*saved : nullptr, config.checkpoint_id.empty(), true);
+  return snapshot;
 }
 
 // Updates ---------------------------------------------------------------------

@@ -12,16 +12,19 @@
 namespace clew::pregel {
 
 class Loop;
+class TaskRun;
+struct TaskOutcome;
 
 class StateAccess {
  public:
   StateAccess(std::shared_ptr<const Graph> graph, std::shared_ptr<Checkpointer> saver)
       : graph_(std::move(graph)), saver_(std::move(saver)) {}
 
-  // `saved` as it was stored, or with `live` as it is now: what finished since
-  // applied, and only what is still open. Null: a thread without checkpoints.
-  StateSnapshot snapshot(const Config& config, const CheckpointTuple* saved, bool live,
-                         bool recurse);
+  // Shows in `snapshot`, which is new, what `saved` holds: as it was stored, or with `live`
+  // as it is now, what finished since applied, and only what is still open. Null: a thread
+  // without checkpoints. Nobody needs `saved` afterwards.
+  void fill(StateSnapshot& snapshot, const Config& config, CheckpointTuple* saved, bool live,
+            bool recurse);
 
   // One super-step of updates on the checkpoint that `config` names.
   Config update(const Config& config, std::span<const StateUpdate> updates, bool is_first) const;
@@ -31,6 +34,8 @@ class StateAccess {
 
   std::shared_ptr<Loop> open(const Config& config, const CheckpointTuple* saved) const;
   Loop& reopen(const CheckpointTuple& saved);
+  SnapshotTask describe(TaskRun& task, TaskOutcome& outcome, const CheckpointTuple& saved,
+                        bool recurse) const;
   Config clear_tasks(Loop& loop, const Base& base) const;
   Config update_as_input(Loop& loop, const Base& base, const Value& values) const;
   Config copy(Loop& loop, const Base& base, const Value& values) const;

@@ -46,7 +46,7 @@ void ThreadState::clear() {
 }
 
 void ThreadState::load(const CheckpointTuple& saved) {
-  clear();
+  if (!std::exchange(is_new_, false)) clear();
   const Checkpoint& checkpoint = saved.checkpoint;
   version_object_ = checkpoint.channel_versions.is_null() ? object() : checkpoint.channel_versions;
   set_versions_seen(checkpoint.versions_seen.is_null() ? object() : checkpoint.versions_seen);

@@ -133,6 +133,20 @@ class ThreadState {
     cell.state = std::move(state);
     cell.is_available = info(index).channel->is_available(cell.state);
   }
+  void set_version(Index index, const Value& version) {
+    cells_[index].version = version;
+    if (saver_) moved_.push_back(index);
+    mark_stale(index);
+  }
+  void mark_stale(Index index) {
+    for (const auto [selection, position] : info(index).places) {
+      View& view = views_[selection];
+      if (!view.is_built) continue;
+      view.stale.push_back({index, position});
+      // One that nobody reads any more is rather built anew if ever.
+      if (view.stale.size() > graph_->selections[selection].channels.size()) view = {};
+    }
+  }
 
   // merge.cpp
   const std::vector<Index>& apply(std::span<const TaskWrites> tasks, const Value& version);
@@ -146,8 +160,6 @@ class ThreadState {
   void note_change(Index index, const Value& version, bool has_new_value);
   void pass_step(const Value& version);
   void pass_step(Index index, const Value& version);
-  void set_version(Index index, const Value& version);
-  void mark_stale(Index index);
 
   Value build_view(const Selection& selection) const;
   bool refresh(View& view) const;
@@ -156,6 +168,7 @@ class ThreadState {
 
   std::shared_ptr<const Graph> graph_;
   Checkpointer* saver_;
+  bool is_new_ = true;       // nothing was loaded or applied yet
   std::vector<Cell> cells_;  // by channel
   Value max_version_;
 

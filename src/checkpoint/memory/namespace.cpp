@@ -32,11 +32,16 @@ const BlobTable::Blobs* BlobTable::find(const Value& version) const {
   return entry == by_version_.end() ? nullptr : &entry->second;
 }
 
-std::string_view Namespace::head() const {
-  for (auto record = records_.rbegin(); record != records_.rend(); ++record) {
-    if (record->second.is_stored) return record->first;
+Namespace::Records::const_iterator Namespace::newest_entry() const {
+  for (auto record = records_.end(); record != records_.begin();) {
+    if ((--record)->second.is_stored) return record;
   }
-  return {};
+  return records_.end();
+}
+
+std::string_view Namespace::head() const {
+  const auto entry = newest_entry();
+  return entry == records_.end() ? std::string_view() : std::string_view(entry->first);
 }
 
 void Namespace::put(const CheckpointPut& put) {
@@ -64,10 +69,11 @@ void Namespace::put_writes(const WritesPut& put) {
 }
 
 std::optional<CheckpointTuple> Namespace::get(const CheckpointKey& key) {
-  const auto entry = records_.find(key.checkpoint_id.empty() ? head() : key.checkpoint_id);
-  if (entry == records_.end() || !entry->second.is_stored) return std::nullopt;
-  std::optional<CheckpointTuple> found(std::in_place);
-  fill(*found, key, entry->first, entry->second);
+  std::optional<CheckpointTuple> found;
+  const auto entry =
+      key.checkpoint_id.empty() ? changeable(newest_entry()) : records_.find(key.checkpoint_id);
+  if (entry == records_.end() || !entry->second.is_stored) return found;
+  fill(found.emplace(), key, entry->first, entry->second);
   return found;
 }
 
@@ -207,10 +213,13 @@ const Record* Namespace::find(std::string_view checkpoint_id) const {
   return entry == records_.end() || !entry->second.is_stored ? nullptr : &entry->second;
 }
 
-const Record* Namespace::newest() const { return find(head()); }
+const Record* Namespace::newest() const {
+  const auto entry = newest_entry();
+  return entry == records_.end() ? nullptr : &entry->second;
+}
 
 Record* Namespace::newest() {
-  const auto entry = records_.find(head());
+  const auto entry = changeable(newest_entry());
   return entry == records_.end() ? nullptr : &entry->second;
 }
 

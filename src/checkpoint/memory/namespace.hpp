@@ -43,6 +43,7 @@ class PendingWrites {
   bool has_open_interrupt();
 
  private:
+  bool is_in_order() const;
   void settle();
 
   std::vector<TaskWrites> tasks_;  // none is empty
@@ -127,6 +128,13 @@ class Namespace {
   // Writes what is stored of a checkpoint into an empty tuple.
   void fill(CheckpointTuple& tuple, const CheckpointKey& place, const std::string& id,
             Record& record);
+
+  // The newest checkpoint, or the end.
+  Records::const_iterator newest_entry() const;
+  // Erasing nothing is how a map gives write access to what was found.
+  Records::iterator changeable(Records::const_iterator entry) {
+    return records_.erase(entry, entry);
+  }
 
   internal::Retention retention() const;
   void retain(const internal::Retention::Ids& kept);

@@ -106,7 +106,19 @@ bool PendingWrites::has_open_interrupt() {
   });
 }
 
+// Nearly always: one task, which stored its writes once and wrote each channel once.
+bool PendingWrites::is_in_order() const {
+  if (tasks_.size() != 1) return tasks_.empty();
+  const std::vector<Write>& writes = tasks_.front().writes;
+  for (std::size_t i = 1; i < writes.size(); ++i) {
+    if (writes[i].index <= writes[i - 1].index) return false;
+  }
+  return true;
+}
+
 void PendingWrites::settle() {
+  is_settled_ = true;
+  if (is_in_order()) return;
   // Calls for one task come together, though not in their order: writes know theirs.
   std::ranges::sort(tasks_, {}, &TaskWrites::task_id);
   std::vector<TaskWrites> settled;
@@ -127,7 +139,6 @@ void PendingWrites::settle() {
     return std::tie(a.task_path, a.task_id) < std::tie(b.task_path, b.task_id);
   });
   tasks_ = std::move(settled);
-  is_settled_ = true;
 }
 
 }  // namespace clew::memory
