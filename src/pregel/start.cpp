@@ -174,7 +174,8 @@ void Loop::force_pending(const std::vector<Pending>& writes) {
 }
 
 // A branch that leaves an open step, or repeats it, must not be rebuilt from what
-// its tasks wrote, nor from what they still write in another run on the thread.
+// its tasks wrote. What they still write in another run on the thread is told apart
+// by what kind of checkpoint follows, which under `exit` is not stored.
 void Loop::leave_step() {
   force_pending(pending_);
   if (graph_->snapshot_channels.empty() || prepare_tasks().empty()) return;
