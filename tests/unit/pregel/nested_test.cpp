@@ -1,0 +1,61 @@
+// Graphs inside tasks: what they are given, what they keep, what they go back to.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include <clew/clew.hpp>
+
+namespace clew {
+namespace {
+
+Config thread() {
+  Config config;
+  config.thread_id = "1";
+  return config;
+}
+
+// A graph of one node named "n".
+CompiledGraph graph_of(NodeBody body, CompileOptions options) {
+  GraphBuilder builder;
+  builder.add_channel("log", reduced(append, list()));
+  builder.schema = {"log"};
+  builder.add_node("n", std::move(body), {});
+  builder.add_edge({START}, false, "n");
+  return builder.compile(std::move(options));
+}
+
+NodeBody asking() {
+  NodeBody body;
+  body.function = [](const Value&, Runtime& runtime) {
+    return Value{{"log", list({runtime.interrupt("?")})}};
+  };
+  return body;
+}
+
+NodeBody inside(const CompiledGraph& graph) {
+  NodeBody body;
+  body.subgraph = graph;
+  return body;
+}
+
+TEST(Nested, TheHistoryOfACheckpointIsThatCheckpoint) {
+  const CompiledGraph graph =
+      graph_of(asking(), {.checkpointer = std::make_shared<InMemorySaver>()});
+  graph.invoke({{"log", {"in"}}}, thread());
+  const Config here = graph.get_state(thread()).config;
+  const auto count = [&](const HistoryOptions& options) {
+    std::size_t found = 0;
+    for (const StateSnapshot& snapshot : graph.get_state_history(here, options)) {
+      EXPECT_EQ(snapshot.config.checkpoint_id, here.checkpoint_id);
+      ++found;
+    }
+    return found;
+  };
+  EXPECT_EQ(count({}), 1U);
+  EXPECT_EQ(count({.before = here.checkpoint_id}), 0U);
+  EXPECT_EQ(count({.filter = {{"source", "input"}}}), 0U);
+  EXPECT_EQ(count({.limit = 0}), 0U);
+}
+
+}  // namespace
+}  // namespace clew
