@@ -158,6 +158,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void leave_step();
   bool decide_resuming() const;
   bool decide_time_travel() const;
+  std::string bound_of_replay();
   void map_command_input(bool forks, std::vector<Pending>& carried);
   void check_resume(const Command& command);
   void apply_null_writes(const std::vector<Pending>& carried);

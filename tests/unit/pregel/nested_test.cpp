@@ -38,6 +38,25 @@ NodeBody inside(const CompiledGraph& graph) {
   return body;
 }
 
+TEST(Nested, NewInputAtAnOlderCheckpointFindsTheNewestStateOfAChild) {
+  NodeBody quiet;
+  quiet.function = [](const Value&, Runtime&) { return Value(); };
+  const CompiledGraph child = graph_of(quiet, {.subgraph_persistence = SubgraphPersistence::own});
+  NodeBody calling;
+  calling.function = [=](const Value& state, Runtime& runtime) {
+    return Value{{"log", child.invoke(state, runtime)["log"]}};
+  };
+  const CompiledGraph graph =
+      graph_of(calling, {.checkpointer = std::make_shared<InMemorySaver>()});
+  graph.invoke({{"log", {"a"}}}, thread());
+  const Config first = graph.get_state(thread()).config;
+  graph.update_state(thread(), {{"log", Overwrite{list()}}});
+  graph.invoke({{"log", {"b"}}}, thread());
+  // The thread's own log is that of the old checkpoint, the child's is not.
+  EXPECT_EQ(graph.invoke({{"log", {"c"}}}, first)["log"],
+            list({"a", "a", "c", "a", "b", "a", "a", "c"}));
+}
+
 TEST(Nested, TheHistoryOfACheckpointIsThatCheckpoint) {
   const CompiledGraph graph =
       graph_of(asking(), {.checkpointer = std::make_shared<InMemorySaver>()});
