@@ -38,6 +38,20 @@ NodeBody inside(const CompiledGraph& graph) {
   return body;
 }
 
+TEST(Nested, AGraphInsideOneThatKeepsNothingKeepsItsCheckpoints) {
+  const auto saver = std::make_shared<InMemorySaver>();
+  const CompiledGraph leaf = graph_of(asking(), {});
+  const CompiledGraph middle =
+      graph_of(inside(leaf), {.subgraph_persistence = SubgraphPersistence::off});
+  graph_of(inside(middle), {.checkpointer = saver}).invoke({{"log", {"in"}}}, thread());
+  std::size_t deepest = 0;
+  for (const CheckpointTuple& tuple : saver->list("1", std::nullopt, {})) {
+    const std::string& ns = tuple.key.checkpoint_ns;
+    deepest = std::max<std::size_t>(deepest, std::count(ns.begin(), ns.end(), '|'));
+  }
+  EXPECT_EQ(deepest, 1U);
+}
+
 TEST(Nested, NewInputAtAnOlderCheckpointFindsTheNewestStateOfAChild) {
   NodeBody quiet;
   quiet.function = [](const Value&, Runtime&) { return Value(); };
