@@ -52,6 +52,27 @@ TEST(Nested, AGraphInsideOneThatKeepsNothingKeepsItsCheckpoints) {
   EXPECT_EQ(deepest, 1U);
 }
 
+TEST(Nested, AnAnswerStaysOnRecordWhenAChildEndsTheTask) {
+  const auto saver = std::make_shared<InMemorySaver>();
+  NodeBody leaving;
+  leaving.function = [](const Value&, Runtime&) {
+    return Value(Command{.update = {{"log", {"left"}}}, .graph = Command::PARENT});
+  };
+  const CompiledGraph child = graph_of(leaving, {});
+  NodeBody calling;
+  calling.function = [=](const Value&, Runtime& runtime) {
+    runtime.interrupt("?");
+    return child.invoke({{"log", list()}}, runtime);
+  };
+  const CompiledGraph graph = graph_of(calling, {.checkpointer = saver});
+  graph.invoke({{"log", {"in"}}}, thread());
+  const Config question = graph.get_state(thread()).config;
+  EXPECT_EQ(graph.invoke(Command{.resume = "yes"}, thread())["log"], list({"in", "left"}));
+  // Of the caller's answer, and of the task that it was given to.
+  const auto saved = saver->get_tuple({"1", "", question.checkpoint_id});
+  EXPECT_EQ(std::ranges::count(saved->pending_writes, "__resume__", &PendingWrite::channel), 2);
+}
+
 TEST(Nested, NewInputAtAnOlderCheckpointFindsTheNewestStateOfAChild) {
   NodeBody quiet;
   quiet.function = [](const Value&, Runtime&) { return Value(); };
