@@ -191,7 +191,10 @@ class Compiler {
       const Index index = channel_index(name);
       if (index == kUnknown)
         throw GraphError(quoted(name) + " of the input schema is not a channel");
-      start.writable.push_back(index);
+      // Computed by the engine: what the input says about it is ignored.
+      if (!dynamic_cast<const ManagedValue*>(graph_->channels[index].channel.get())) {
+        start.writable.push_back(index);
+      }
     }
     graph_->nodes.push_back(std::move(start));
     state_selection_ = selection_of(builder_.schema, true);

@@ -52,6 +52,24 @@ TEST(Nested, AGraphInsideOneThatKeepsNothingKeepsItsCheckpoints) {
   EXPECT_EQ(deepest, 1U);
 }
 
+TEST(Nested, AManagedValueOfTheParentIsNoInput) {
+  const auto counting = [](NodeBody body, CompileOptions options) {
+    GraphBuilder builder;
+    builder.add_channel("left", remaining_steps());
+    builder.add_channel("log", reduced(append, list()));
+    builder.schema = {"left", "log"};
+    builder.add_node("n", std::move(body), {});
+    builder.add_edge({START}, false, "n");
+    return builder.compile(std::move(options));
+  };
+  const auto saver = std::make_shared<InMemorySaver>();
+  counting(inside(counting(asking(), {})), {.checkpointer = saver})
+      .invoke({{"log", {"in"}}}, thread());
+  for (const CheckpointTuple& tuple : saver->list("1", std::nullopt, {})) {
+    for (const PendingWrite& write : tuple.pending_writes) EXPECT_NE(write.channel, "left");
+  }
+}
+
 TEST(Nested, AnAnswerStaysOnRecordWhenAChildEndsTheTask) {
   const auto saver = std::make_shared<InMemorySaver>();
   NodeBody leaving;
