@@ -129,5 +129,23 @@ TEST(Nested, TheHistoryOfACheckpointIsThatCheckpoint) {
   EXPECT_EQ(count({.limit = 0}), 0U);
 }
 
+TEST(Nested, NoBranchRunsForUpdatesOfWhichOneIsRefused) {
+  int routed = 0;
+  const CompiledGraph graph = StateGraph<Value>({{"log", reduced(append, list())}})
+                                  .add_node("a", [](const Value&) {})
+                                  .add_edge(START, "a")
+                                  .add_conditional_edges("a",
+                                                         [&](const Value&) {
+                                                           ++routed;
+                                                           return END;
+                                                         })
+                                  .compile({.checkpointer = std::make_shared<InMemorySaver>()});
+  const StateUpdate good{{{"log", {"x"}}}, "a"};
+  const StateUpdate bad{{{"log", {"x"}}}, "ghost"};
+  const std::vector<std::vector<StateUpdate>> steps{{good, bad}};
+  EXPECT_THROW(graph.bulk_update_state(thread(), steps), UnknownNodeError);
+  EXPECT_EQ(routed, 0);
+}
+
 }  // namespace
 }  // namespace clew
