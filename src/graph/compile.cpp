@@ -20,6 +20,16 @@ namespace {
 
 std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
+// The graphs whose state is shown with the node's: those that keep one.
+void add_subgraphs(pregel::Node& node) {
+  const auto add = [&](const CompiledGraph& graph) {
+    if (graph.graph().options.subgraph_persistence == SubgraphPersistence::off) return;
+    node.subgraphs.push_back(graph.shared());
+  };
+  if (node.body.subgraph) add(*node.body.subgraph);
+  for (const CompiledGraph& called : node.options.calls) add(called);
+}
+
 void check_name(std::string_view kind, std::string_view name) {
   if (name.empty()) throw GraphError(std::string(kind) + " needs a name");
   if (name == START || name == END) {
@@ -197,7 +207,10 @@ class Compiler {
       const Index index = channel_index(name);
       if (index == kUnknown)
         throw GraphError(quoted(name) + " of the input schema is not a channel");
-      start.writable.push_back(index);
+      // Computed by the engine: what the input says about it is ignored.
+      if (!dynamic_cast<const ManagedValue*>(graph_->channels[index].channel.get())) {
+        start.writable.push_back(index);
+      }
     }
     graph_->nodes.push_back(std::move(start));
     state_selection_ = selection_of(builder_.schema, true);
@@ -213,15 +226,7 @@ class Compiler {
         from.options.reads.empty() ? state_selection_ : selection_of(from.options.reads, true);
     const ChannelPtr trigger = from.options.defer ? last_value_after_finish() : ephemeral(false);
     node.triggers = {add_channel(std::string(pregel::kBranchTo) + from.name, trigger)};
-    if (from.body.subgraph &&
-        from.body.subgraph->graph().options.subgraph_persistence != SubgraphPersistence::off) {
-      node.subgraphs.push_back(from.body.subgraph->shared());
-    }
-    for (const CompiledGraph& called : from.options.calls) {
-      if (called.graph().options.subgraph_persistence != SubgraphPersistence::off) {
-        node.subgraphs.push_back(called.shared());
-      }
-    }
+    add_subgraphs(node);
     graph_->nodes.push_back(std::move(node));
     if (from.options.error_handler) add_error_handler(from);
   }
@@ -379,7 +384,7 @@ CompiledGraph make_entrypoint(std::string name, NodeBody body, NodeOptions node_
   node.triggers = {graph->start_channel};
   node.selection = bare(graph->start_channel);
   node.is_entrypoint = true;
-  for (const CompiledGraph& called : node.options.calls) node.subgraphs.push_back(called.shared());
+  add_subgraphs(node);
   graph->nodes.push_back(std::move(node));
   graph->finish();
   return CompiledGraph(std::move(graph));

@@ -6,6 +6,7 @@
 
 #include <clew/errors.hpp>
 
+#include "checkpoint/thread_query.hpp"
 #include "graph/hosted_run.hpp"
 #include "pregel/loop.hpp"
 #include "pregel/run_metadata.hpp"
@@ -469,6 +470,22 @@ Task<StateSnapshot> CompiledGraph::async_get_state(Config config, bool subgraphs
   });
 }
 
+namespace {
+
+// A history that is addressed at a checkpoint consists of it, unless the options leave it out.
+std::vector<CheckpointTuple> history_of_one(Checkpointer& saver, const Config& config,
+                                            const HistoryOptions& options) {
+  auto saved = saver.get_tuple({config.thread_id, config.checkpoint_ns, config.checkpoint_id});
+  if (!saved || options.limit == 0U) return {};
+  if (!options.before.empty() && saved->checkpoint.id >= options.before) return {};
+  if (!internal::matches_metadata(saved->metadata, options.filter)) return {};
+  std::vector<CheckpointTuple> history;
+  history.push_back(std::move(*saved));
+  return history;
+}
+
+}  // namespace
+
 CompiledGraph::History CompiledGraph::get_state_history(const Config& config,
                                                         const HistoryOptions& options) const {
   const std::shared_ptr<Checkpointer> saver = state_checkpointer(*graph_, config);
@@ -484,6 +501,10 @@ CompiledGraph::History CompiledGraph::get_state_history(const Config& config,
   auto walk = std::make_shared<Walk>(Walk{StateAccess(target.graph, saver)});
   walk->list = {options.filter, options.before, std::nullopt};
   walk->left = options.limit;
+  if (!target.config.checkpoint_id.empty()) {
+    walk->page = history_of_one(*saver, target.config, options);
+    walk->has_more = false;
+  }
   return History(
       [saver, target, walk]() -> std::optional<StateSnapshot> {
         // A query costs more than what it finds; without one, a few stay in the cache.

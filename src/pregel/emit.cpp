@@ -193,7 +193,9 @@ void Loop::output_questions(TaskRun& task, std::span<const Write> writes) {
     // A question shows the state it was asked in.
     has_latest_ = true;
     if (output_->is_bare) {
-      latest_ = Value();
+      // Beside an object there is room for the question; it takes the place of anything else.
+      const Value now = read_output_now();
+      latest_ = now.is_object() ? now : Value();
       latest_is_current_ = true;
     } else if (graph_->output_is_transient) {
       latest_ = read_output_now();
@@ -202,9 +204,8 @@ void Loop::output_questions(TaskRun& task, std::span<const Write> writes) {
   emit(StreamMode::updates, object({{kInterrupt, questions}}), &task);
   if (!wants(StreamMode::values)) return;
   const Value now = read_output_now();
-  const bool is_whole = now.is_object() && !output_->is_bare;
   emit(StreamMode::values,
-       is_whole ? now.set(kInterrupt, questions) : object({{kInterrupt, questions}}), &task);
+       now.is_object() ? now.set(kInterrupt, questions) : object({{kInterrupt, questions}}), &task);
 }
 
 // While tasks run the state does not change, so this needs no lock; the cached

@@ -57,6 +57,8 @@ struct Scope {
   Config config;  // thread, checkpoint, limits, context
   TaskRun* parent = nullptr;
   std::shared_ptr<Checkpointer> checkpointer;
+  // Of the graphs around, for those inside: a graph that keeps nothing itself passes it on.
+  std::shared_ptr<Checkpointer> checkpointer_around;
   std::shared_ptr<Store> store;
   std::shared_ptr<EventSink> sink;
   // Names a new checkpoint; without it the name is new, too.
@@ -172,6 +174,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void force_snapshot(Index channel);
   void force_pending(const std::vector<Pending>& writes);
   void leave_step();
+  std::string bound_of_replay();
   bool decide_resuming() const;
   bool decide_time_travel() const;
   void map_command_input(bool forks, std::vector<Pending>& carried);

@@ -71,12 +71,14 @@ Scope Loop::scope_for(TaskRun& task, const Graph& child) {
   scope.resuming = task.is_retry ? std::optional(true) : scope_.resuming;
   scope.replay = scope_.replay;
   scope.resume_map = scope_.resume_map;
+  scope.checkpointer_around =
+      scope_.checkpointer ? scope_.checkpointer : scope_.checkpointer_around;
   switch (child.options.subgraph_persistence) {
     case SubgraphPersistence::off: break;
     case SubgraphPersistence::own:
       scope.config.checkpoint_ns = namespace_without_ids(scope.config.checkpoint_ns);
       [[fallthrough]];
-    case SubgraphPersistence::inherit: scope.checkpointer = scope_.checkpointer; break;
+    case SubgraphPersistence::inherit: scope.checkpointer = scope.checkpointer_around; break;
   }
   return scope;
 }

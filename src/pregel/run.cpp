@@ -384,7 +384,8 @@ bool Loop::handle_parent_command(TaskRun& task, ParentCommand& command) {
   if (graph == ns || graph == node_path(ns) || graph == task.name) {
     Command ours = command.command;
     ours.graph.clear();
-    task.writes.clear();
+    // The answers that led here stay on record.
+    std::erase_if(task.writes, [](const Write& write) { return !write.is(kResume); });
     write_result(*task.node, ours, task, task.writes);
     return true;
   }

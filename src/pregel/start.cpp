@@ -176,11 +176,21 @@ void Loop::force_pending(const std::vector<Pending>& writes) {
 }
 
 // A branch that leaves an open step, or repeats it, must not be rebuilt from what
-// its tasks wrote, nor from what they still write in another run on the thread.
+// its tasks wrote. What they still write in another run on the thread is told apart
+// by what kind of checkpoint follows, which under `exit` is not stored.
 void Loop::leave_step() {
   force_pending(pending_);
+  if (scope_.durability != Durability::exit || !has_parent_) return;
   if (graph_->snapshot_channels.empty() || prepare_tasks().empty()) return;
   for (Index index : graph_->snapshot_channels) force_snapshot(index);
+}
+
+// Subgraphs go back to what they had before this checkpoint. A fork or an update was
+// made after they ran, so it is the one before; a new input is where the run is now.
+std::string Loop::bound_of_replay() {
+  const Value& source = metadata_["source"];
+  const bool is_fork = source == Value("update") || source == Value("fork");
+  return is_fork && previous_id_ ? *previous_id_ : checkpoint_id();
 }
 
 void Loop::enter() {
@@ -229,10 +239,9 @@ void Loop::enter() {
   if (!scope_.parent) {
     scope_.resuming = is_resuming;
     if (is_time_traveling) {
-      // Subgraphs go back to what they had before the replayed checkpoint; a
-      // fork of it was made after they ran.
       scope_.replay = std::make_shared<ReplayState>();
-      scope_.replay->checkpoint_id = is_fork && parent_of_loaded ? *parent_of_loaded : loaded_id_;
+      scope_.replay->checkpoint_id =
+          forks && is_fork && parent_of_loaded ? *parent_of_loaded : bound_of_replay();
     }
   }
 }

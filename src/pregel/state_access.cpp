@@ -233,11 +233,13 @@ void StateAccess::store_writes(Loop& loop, const Base& base, const std::string& 
                                std::span<const Write> writes) const {
   if (!base.saved || writes.empty()) return;
   const bool is_fork = base.is_first && base.is_superseded;
-  // What the task wrote itself, or a refused update, stays what is stored.
+  // What the task wrote itself, or a refused update, stays what is stored. What is
+  // about its questions and errors is kept apart.
   const auto& stored = base.saved->pending_writes;
   const bool has_stored_writes =
-      std::any_of(stored.begin(), stored.end(),
-                  [&](const PendingWrite& write) { return write.task_id == task_id; });
+      std::any_of(stored.begin(), stored.end(), [&](const PendingWrite& write) {
+        return write.task_id == task_id && write_index(write.channel, 0) >= 0;
+      });
   if (is_fork || has_stored_writes) {
     for (const Write& write : writes) {
       if (write.index != kUnknown && graph_->channels[write.index].snapshots) {
@@ -354,6 +356,22 @@ std::string StateAccess::infer_node(Loop& loop) const {
       "several nodes could have made this update; say which with as_node(\"...\")");
 }
 
+// The nodes that the updates act for.
+std::vector<const Node*> StateAccess::updated_nodes(Loop& loop,
+                                                    std::span<const StateUpdate> updates) const {
+  std::vector<const Node*> nodes;
+  for (const StateUpdate& update : updates) {
+    if (update.as_node.empty() && updates.size() > 1) {
+      throw InvalidUpdateError("each of several updates must say as_node");
+    }
+    const std::string name = update.as_node.empty() ? infer_node(loop) : update.as_node;
+    const Index node = graph_->find_node(name);
+    if (node == kUnknown) throw UnknownNodeError("node '" + name + "' does not exist");
+    nodes.push_back(&graph_->nodes[node]);
+  }
+  return nodes;
+}
+
 Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
                                     std::span<const StateUpdate> updates) const {
   std::unordered_map<std::string, std::vector<std::string>> prepared;  // node -> task ids
@@ -364,16 +382,12 @@ Config StateAccess::update_as_nodes(Loop& loop, const Base& base,
   std::vector<std::shared_ptr<TaskRun>> tasks;
   std::vector<std::string> task_ids;
   std::vector<bool> replaces_task;
+  // All are looked at before the branches of the first one run.
+  const std::vector<const Node*> nodes = updated_nodes(loop, updates);
   for (std::size_t i = 0; i < updates.size(); ++i) {
     const StateUpdate& update = updates[i];
-    if (update.as_node.empty() && updates.size() > 1) {
-      throw InvalidUpdateError("each of several updates must say as_node");
-    }
-    const std::string name = update.as_node.empty() ? infer_node(loop) : update.as_node;
-    const Index node = graph_->find_node(name);
-    if (node == kUnknown) throw UnknownNodeError("node '" + name + "' does not exist");
-    auto task = std::make_shared<TaskRun>(loop, TaskKind::pull, graph_->nodes[node]);
-    std::vector<std::string>& ids = prepared[name];
+    auto task = std::make_shared<TaskRun>(loop, TaskKind::pull, *nodes[i]);
+    std::vector<std::string>& ids = prepared[nodes[i]->name];
     replaces_task.push_back(!update.task_id.empty() || !ids.empty());
     if (!update.task_id.empty()) {
       task_ids.push_back(update.task_id);

@@ -41,6 +41,7 @@ class StateAccess {
   Config copy(Loop& loop, const Base& base, const Value& values) const;
   Config update_as_nodes(Loop& loop, const Base& base, std::span<const StateUpdate> updates) const;
   std::string infer_node(Loop& loop) const;
+  std::vector<const Node*> updated_nodes(Loop& loop, std::span<const StateUpdate> updates) const;
   void store_writes(Loop& loop, const Base& base, const std::string& task_id,
                     const std::string& task_path, const std::string& node,
                     std::span<const Write> writes) const;

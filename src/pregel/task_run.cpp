@@ -85,6 +85,25 @@ const ExecutionInfo& TaskRun::execution_info() {
   return *execution_info_;
 }
 
+const NodeOptions* TaskRun::entrypoint_options() const {
+  const TaskRun* caller = this;
+  while (caller->call) caller = caller->parent;
+  return caller->node->is_entrypoint ? &caller->node->options : nullptr;
+}
+
+const std::vector<RetryPolicy>& TaskRun::retry_policies() const {
+  if (!call) return node->options.retry_policy;
+  const NodeOptions* around = entrypoint_options();
+  return call->options.retry_policy.empty() && around ? around->retry_policy
+                                                      : call->options.retry_policy;
+}
+
+const std::optional<CachePolicy>& TaskRun::cache_policy() const {
+  if (!call) return node->options.cache_policy;
+  const NodeOptions* around = entrypoint_options();
+  return !call->options.cache_policy && around ? around->cache_policy : call->options.cache_policy;
+}
+
 Value TaskRun::triggers() const {
   return kind == TaskKind::pull ? node->trigger_list : list({kPush});
 }

@@ -86,12 +86,9 @@ class TaskRun {
   const ExecutionInfo& execution_info();
 
   const NodeBody& body() const { return call ? call->body : node->body; }
-  const std::vector<RetryPolicy>& retry_policies() const {
-    return call ? call->options.retry_policy : node->options.retry_policy;
-  }
-  const std::optional<CachePolicy>& cache_policy() const {
-    return call ? call->options.cache_policy : node->options.cache_policy;
-  }
+  // A function without a policy of its own has that of the entrypoint it is called in.
+  const std::vector<RetryPolicy>& retry_policies() const;
+  const std::optional<CachePolicy>& cache_policy() const;
   const std::optional<TimeoutPolicy>& timeout() const {
     if (send_timeout) return send_timeout;
     return call ? call->options.timeout : node->options.timeout;
@@ -111,6 +108,9 @@ class TaskRun {
   Value interrupt(Value question);
 
  private:
+  // Of the entrypoint around a call; nullptr if a node of a graph called.
+  const NodeOptions* entrypoint_options() const;
+
   std::string id_;
   std::string checkpoint_ns_;
   std::string path_text_;

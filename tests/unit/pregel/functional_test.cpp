@@ -111,6 +111,58 @@ TEST(Functional, ATaskMayBeACoroutine) {
   EXPECT_EQ(workflow.invoke(41), 42);
 }
 
+TEST(Functional, TasksHaveTheRetryPolicyOfTheirEntrypoint) {
+  const auto failing = [](int times) {
+    return [times, runs = std::make_shared<int>(0)](const Value&) {
+      if (++*runs <= times) throw NodeError("Transient", "again");
+      return *runs;
+    };
+  };
+  const RetryPolicy twice{.max_attempts = 2, .initial_interval = std::chrono::milliseconds(0)};
+  const RetryPolicy once{.max_attempts = 1};
+  const TaskFunction inherits = task("inherits", failing(1));
+  const TaskFunction has_own = task("has_own", failing(1), {.retry_policy = {once}});
+  int runs = 0;
+  const auto body = [&](const Value&, Runtime& runtime) {
+    ++runs;
+    const Value first = inherits(runtime, 1).result();
+    return list({first, has_own(runtime, 1).result()});
+  };
+  const CompiledGraph workflow = entrypoint("workflow", body, {}, {.retry_policy = {twice}});
+  // The second task fails the first attempt; in the next one both succeed.
+  EXPECT_EQ(workflow.invoke(1), list({3, 2}));
+  EXPECT_EQ(runs, 2);
+}
+
+TEST(Functional, AQuestionIsShownBesideTheObjectThatTheLastRunReturned) {
+  const CompiledGraph workflow = entrypoint("workflow",
+                                            [](const Value& input, Runtime& runtime) {
+                                              return Value{{"answer", runtime.interrupt(input)}};
+                                            },
+                                            {.checkpointer = std::make_shared<InMemorySaver>()});
+  EXPECT_FALSE(workflow.invoke("first?", thread()).contains("answer"));
+  EXPECT_EQ(workflow.invoke(Command{.resume = "yes"}, thread())["answer"], "yes");
+  const Value asked = workflow.invoke("second?", thread());
+  EXPECT_EQ(asked["answer"], "yes");
+  EXPECT_EQ(asked["__interrupt__"][0].get<Interrupt>().value, "second?");
+}
+
+TEST(Functional, AGraphThatKeepsNothingIsNotShownWithItsCaller) {
+  const CompiledGraph inner = StateGraph<Value>({{"n", last_value()}})
+                                  .add_node("a", [](const Value&) {})
+                                  .add_edge(START, "a")
+                                  .compile({.subgraph_persistence = SubgraphPersistence::off});
+  const CompiledGraph workflow =
+      entrypoint("workflow",
+                 [=](const Value&, Runtime& runtime) {
+                   inner.invoke({{"n", 1}}, runtime);
+                   return runtime.interrupt("?");
+                 },
+                 {.checkpointer = std::make_shared<InMemorySaver>()}, {.calls = {inner}});
+  workflow.invoke(1, thread());
+  EXPECT_EQ(workflow.get_state(thread(), true).tasks.at(0).state, nullptr);
+}
+
 TEST(Functional, AnArgumentThatDoesNotFitIsAnError) {
   const CompiledGraph workflow =
       entrypoint("workflow", [](const std::string& text) { return text; });
