@@ -47,7 +47,19 @@ struct SaveQueue::Work : std::enable_shared_from_this<Work> {
       lock.lock();
       if (failure) error = failure;
     }
-    end(lock);
+    become_idle();
+  }
+
+  void become_idle() {
+    state = idle;
+    done.notify_all();
+  }
+
+  // Without the lock: the run may end, and let go of this.
+  void let_go_on(std::unique_lock<std::mutex> lock) {
+    const std::function<void()> left = std::exchange(go_on, nullptr);
+    lock.unlock();
+    if (left) left();
   }
 
   std::exception_ptr store(const SaveBatch& batch) noexcept {
@@ -68,18 +80,9 @@ struct SaveQueue::Work : std::enable_shared_from_this<Work> {
     group.store(std::move(batch), [self = shared_from_this()](std::exception_ptr failure) {
       std::unique_lock stored(self->mutex);
       if (failure) self->error = std::move(failure);
-      self->end(stored);
+      self->become_idle();
+      self->let_go_on(std::move(stored));
     });
-    lock.lock();
-  }
-
-  void end(std::unique_lock<std::mutex>& lock) {
-    state = idle;
-    done.notify_all();
-    if (!go_on) return;
-    const std::function<void()> left = std::exchange(go_on, nullptr);
-    lock.unlock();
-    left();
     lock.lock();
   }
 
@@ -178,7 +181,9 @@ void SaveQueue::begin() {
   }
   executor_.post([work = work_] {
     std::unique_lock lock(work->mutex);
-    if (work->state == Work::posted) work->drain(lock);
+    if (work->state != Work::posted) return;
+    work->drain(lock);
+    work->let_go_on(std::move(lock));
   });
 }
 

@@ -115,12 +115,13 @@ TEST_P(StoreSuite, ReadingCreatesNoNamespace) {
 }
 
 TEST_P(StoreSuite, TextThatIsNotUtf8IsRefusedAndNothingIsStored) {
+  auto store = make();
   const StoreNamespace ns{"ada", "memories"};
-  EXPECT_THROW(store_->put(ns, "k", {{"text", "caf\xE9"}}), ValueError);
-  EXPECT_THROW(store_->put(ns, "k", {{"deep", {{{"caf\xE9", 1}}}}}), ValueError);
-  EXPECT_THROW(store_->put(ns, "\xE9", {{"text", "tea"}}), ValueError);
-  EXPECT_FALSE(store_->get(ns, "k"));
-  EXPECT_TRUE(store_->list_namespaces().empty());
+  EXPECT_THROW(store->put(ns, "k", {{"text", "caf\xE9"}}), ValueError);
+  EXPECT_THROW(store->put(ns, "k", {{"deep", {{{"caf\xE9", 1}}}}}), ValueError);
+  EXPECT_THROW(store->put(ns, "\xE9", {{"text", "tea"}}), ValueError);
+  EXPECT_FALSE(store->get(ns, "k"));
+  EXPECT_TRUE(store->list_namespaces().empty());
 }
 
 TEST_P(StoreSuite, OnlyObjectsAreStored) {
