@@ -47,6 +47,8 @@ void Loop::end(std::exception_ptr error) {
 // Under durability `exit` everything is stored now.
 void Loop::save_at_exit(const std::exception_ptr& error) {
   if (!scope_.checkpointer || scope_.durability != Durability::exit) return;
+  // An input or Command that was refused leaves nothing behind.
+  if (!has_entered_) return;
   const bool keeps_history = scope_.config.checkpoint_ns.find(kNamespaceEnd) == std::string::npos;
   if (scope_.parent && !error && !keeps_history) return;
   put_exit_delta_writes();

@@ -173,7 +173,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void choose_output();
   void force_snapshot(Index channel);
   void force_pending(const std::vector<Pending>& writes);
-  void leave_step();
+  void leave_step(bool is_replay);
   std::string bound_of_replay();
   bool decide_resuming() const;
   bool decide_time_travel() const;
@@ -329,7 +329,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::int64_t step_ = 0;
   std::int64_t stop_ = 0;
   bool is_out_of_steps_ = false;
-  bool has_parent_ = false;  // a checkpoint was loaded
+  bool has_entered_ = false;  // the input was taken
+  bool has_parent_ = false;   // a checkpoint was loaded
   bool loaded_latest_ = false;
   bool is_addressed_ = false;   // by checkpoint id, or by a replaying parent
   bool is_superseded_ = false;  // the thread moved past the addressed checkpoint

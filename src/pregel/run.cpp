@@ -122,6 +122,7 @@ void Loop::start(Done done) {
   done_ = std::move(done);
   try {
     enter();
+    has_entered_ = true;
   } catch (...) {
     finish(std::current_exception());
     return;

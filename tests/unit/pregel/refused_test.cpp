@@ -34,6 +34,17 @@ CompiledGraph contradicting_graph(const bool& agree) {
       .compile({.checkpointer = std::make_shared<InMemorySaver>()});
 }
 
+TEST(Refused, ACommandUnderExitLeavesNothingBehind) {
+  const bool agree = true;
+  const CompiledGraph graph = contradicting_graph(agree);
+  graph.invoke({{"both", "in"}}, thread());
+  graph.invoke(Command{.update = {{"both", "x"}}}, thread());
+  // The thread has an update of the channel that no step has taken yet.
+  EXPECT_THROW(graph.invoke(Command{.update = {{"both", "y"}}}, thread(Durability::exit)),
+               InvalidUpdateError);
+  EXPECT_EQ(graph.get_state(thread()).values["both"], "x");
+}
+
 TEST(Refused, AStepCanBeTriedAgainUnderEveryDurability) {
   for (const Durability durability : {Durability::sync, Durability::async, Durability::exit}) {
     const bool agree = false;
