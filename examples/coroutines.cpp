@@ -14,7 +14,7 @@ CLEW_STATE(State, questions, reduced(answers, append))
 struct Question {
   std::string text;
 };
-CLEW_JSON(Question, text)
+CLEW_STATE(Question, text)
 
 // [snippet node]
 // Stands for a call to a model: while it waits, the thread does something else.

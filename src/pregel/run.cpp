@@ -529,9 +529,9 @@ bool Loop::end_step() {
   // one is the last shows when there is nothing more to run.
   is_step_unsaved_ = scope_.hands_over;
   return is_step_unsaved_ || flush_then([this](const std::exception_ptr& error) {
-    if (error) return finish(error);
-    advance();
-  });
+           if (error) return finish(error);
+           advance();
+         });
 }
 
 }  // namespace clew::pregel

@@ -72,7 +72,7 @@ class TaskRun {
   bool is_timed = false;     // its duration is noted
   bool is_in_round = false;  // one of several of its step
   std::exception_ptr error;
-  std::unique_ptr<const NodeFailure> failure;  // error handler only
+  std::unique_ptr<const NodeFailure> failure;      // error handler only
   std::shared_ptr<std::stop_source> attempt_stop;  // if the attempt has a time limit
   std::stop_token caller_stop;                     // call only: the caller's, at that time
   Runtime runtime;

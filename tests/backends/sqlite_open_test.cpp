@@ -35,9 +35,7 @@ class LockedFile : public testing::Test {
   sqlite3* other_ = nullptr;
 };
 
-TEST(SqliteOpen, AnEmptyPathIsRefused) {
-  EXPECT_THROW(SqliteSaver::open(""), StorageError);
-}
+TEST(SqliteOpen, AnEmptyPathIsRefused) { EXPECT_THROW(SqliteSaver::open(""), StorageError); }
 
 TEST(SqliteOpen, TheErrorNamesThePath) {
   const std::string path = "/no/such/folder/threads.db";

@@ -97,8 +97,7 @@ void SqliteSaver::put(std::span<const CheckpointPut> puts) {
     conflicts = {};
     for (std::size_t i = 0; i < puts.size(); ++i) {
       const auto& change = changes[i];
-      const bool is_stored =
-          change && conflicts.store(puts[i], [&] { change(connection); });
+      const bool is_stored = change && conflicts.store(puts[i], [&] { change(connection); });
       if (!is_stored) parts_->tables->forget(puts[i].key);
     }
   };

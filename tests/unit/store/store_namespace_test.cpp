@@ -1,9 +1,8 @@
 #include <clew/store_namespace.hpp>
 
 #include <algorithm>
-#include <unordered_set>
-
 #include <limits>
+#include <unordered_set>
 
 #include <gtest/gtest.h>
 
