@@ -173,7 +173,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void choose_output();
   void force_snapshot(Index channel);
   void force_pending(const std::vector<Pending>& writes);
-  void leave_step(bool is_replay);
+  void leave_step();
   std::string bound_of_replay();
   bool decide_resuming() const;
   bool decide_time_travel() const;

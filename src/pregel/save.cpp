@@ -375,8 +375,10 @@ void Loop::note_step_deltas() {
   const auto is_delta = [this](const Write& write) {
     return write.index != kUnknown && graph_->channels[write.index].snapshots;
   };
-  // What a repeated step writes is not what is stored with its checkpoint.
-  const bool is_repeated = checkpoint_.id == loaded_id_ && is_replaying_;
+  // What a repeated step writes is not what is stored with its checkpoint. What a
+  // resumed one writes under `exit`, another run may be storing there as well.
+  const bool is_repeated =
+      checkpoint_.id == loaded_id_ && (is_replaying_ || scope_.durability == Durability::exit);
   for (const auto& task : tasks_) {
     for (const Write& write : task->writes) {
       if (is_delta(write) && (is_repeated || overwritten(write.value))) force_snapshot(write.index);

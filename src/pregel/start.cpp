@@ -177,10 +177,10 @@ void Loop::force_pending(const std::vector<Pending>& writes) {
 
 // A branch that leaves an open step, or repeats it, must not be rebuilt from what
 // its tasks wrote. What they still write in another run on the thread is told apart
-// by what follows (see TakenWrites); only a replay under `exit` leaves no trace.
-void Loop::leave_step(bool is_replay) {
+// by what kind of checkpoint follows, which under `exit` is not stored.
+void Loop::leave_step() {
   force_pending(pending_);
-  if (!is_replay || scope_.durability != Durability::exit) return;
+  if (scope_.durability != Durability::exit || !has_parent_) return;
   if (graph_->snapshot_channels.empty() || prepare_tasks().empty()) return;
   for (Index index : graph_->snapshot_channels) force_snapshot(index);
 }
@@ -219,7 +219,7 @@ void Loop::enter() {
       if (pending.task_id() != kNullTaskId) resume_loaded_.push_back(pending);
     }
   } else {
-    leave_step(is_resuming);
+    leave_step();
   }
 
   std::vector<Pending> carried;

@@ -177,7 +177,7 @@ Config StateAccess::update(const Config& config, std::span<const StateUpdate> up
   const std::shared_ptr<Loop> loop = open(config, base.saved ? &*base.saved : nullptr);
   loop->expected_head_ = latest ? latest->checkpoint.id : std::string();
   if (!base.saved) loop->checkpoint_.id = clew::checkpoint_id(-2);
-  if (is_first) loop->leave_step(false);
+  if (is_first) loop->leave_step();
 
   const StateUpdate& first = updates.front();
   const auto expect_one = [&](const char* what) {

@@ -189,15 +189,15 @@ std::vector<DeltaHistory> Namespace::delta_history(std::string_view checkpoint_i
     if (!visited.insert(&ancestor).second) break;
 
     const auto& tasks = ancestor.writes.settled();
-    internal::TakenWrites taken({child->metadata, child->channel_versions},
-                                {ancestor.metadata, ancestor.channel_versions}, entry->first);
-    for (const auto& task : tasks) taken.note_task(task.task_id);
     for (std::size_t i = 0; i < channels.size(); ++i) {
       if (histories[i].seed) continue;
       for (auto task = tasks.rbegin(); task != tasks.rend(); ++task) {
         for (auto write = task->writes.rbegin(); write != task->writes.rend(); ++write) {
           if (write->channel != channels[i]) continue;
-          if (!taken.contains(task->task_id, task->task_path)) continue;
+          if (!internal::takes_write(child->metadata, ancestor.metadata, entry->first,
+                                     task->task_id, task->task_path)) {
+            continue;
+          }
           histories[i].writes.push_back(
               {task->task_id, write->channel, write->value, task->task_path});
         }

@@ -73,18 +73,6 @@ TEST(Delta, WhoeverLeavesAQuestionOpenNeedsNoSnapshot) {
   EXPECT_EQ(graph.get_state(thread()).values["d"], list({"first", "second", "third"}));
 }
 
-TEST(Delta, AnAnswerUnderExitNeedsNoSnapshot) {
-  const CompiledGraph graph = asking_graph();
-  graph.invoke({{"d", {"first"}}}, thread());
-  Config at_exit = thread();
-  at_exit.durability = Durability::exit;
-  graph.invoke(Command{.resume = "second"}, at_exit);
-  EXPECT_EQ(updates(graph), 2);
-  graph.invoke({{"d", {"third"}}}, at_exit);
-  EXPECT_EQ(updates(graph), 3);
-  EXPECT_EQ(graph.get_state(thread()).values["d"], list({"first", "second", "third"}));
-}
-
 TEST(Delta, MessagesGetIdsThatStay) {
   const CompiledGraph graph =
       StateGraph<Value>({{"messages", delta(messages_delta_reducer)}})
