@@ -65,8 +65,11 @@ TEST_F(Commits, TheLastStepOfASubgraphSharesTheCommitOfTheStepAround) {
 CompiledGraph counter(SubgraphPersistence persistence) {
   CompileOptions options;
   options.subgraph_persistence = persistence;
-  return StateGraph<>({{"runs", reduced(add, 0)}})
-      .add_node("count", [](const Value&) { return Update{{"runs", 1}}; })
+  return StateGraph<>({{"before", reduced(add, 0)}, {"runs", last_value()}})
+      .add_node("count",
+                [](const Value& state) {
+                  return Update{{"before", 1}, {"runs", state["before"].as_int() + 1}};
+                })
       .add_edge(START, "count")
       .compile(options);
 }

@@ -136,11 +136,12 @@ Database::Change LangGraphLayout::put(const CheckpointPut& put) {
     std::vector<EncodedWrites> writes;
   };
   auto encoded = std::make_shared<Encoded>();
+  // First, so that a value that cannot be stored is said to be a node's.
+  for (const WritesPut& writes : put.writes)
+    encoded->writes.push_back(encode(writes, *serializer_));
   encoded->checkpoint = serializer_->dumps_typed(checkpoint_map(put.checkpoint));
   encoded->metadata =
       to_json(object_or_empty(put.metadata), {.spaced = true, .non_finite = NonFinite::literal});
-  for (const WritesPut& writes : put.writes)
-    encoded->writes.push_back(encode(writes, *serializer_));
 
   return [&put, encoded](Connection& connection) {
     const CheckpointKey& key = put.key;

@@ -57,6 +57,7 @@ class NativeLayout final : public Layout {
  private:
   // native_schema.cpp
   void check_key(Connection& connection) const;
+  void try_key(Connection& connection) const;
 
   // native_write.cpp
   struct Counts;

@@ -11,7 +11,6 @@ constexpr std::int64_t kSchemaVersion = 1;
 // program's that keeps its tables in the same file.
 constexpr std::string_view kTables = R"(
 CREATE TABLE IF NOT EXISTS clew_schema (version INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS clew_key (type TEXT NOT NULL, data BLOB NOT NULL);
 
 CREATE TABLE IF NOT EXISTS checkpoints (
   thread_id TEXT NOT NULL,
@@ -101,18 +100,25 @@ void NativeLayout::create(Connection& connection) {
 // A file that began encrypted holds something to try the key on, so that nobody adds rows
 // that others cannot read.
 void NativeLayout::check_key(Connection& connection) const {
+  if (connection.has_table("clew_key")) return try_key(connection);
+  if (is_plain_ || connection.value("SELECT 1 FROM checkpoints LIMIT 1")) return;
+  const TypedBytes sample = serializer_->dumps_typed(object());
+  connection.execute("CREATE TABLE clew_key (type TEXT NOT NULL, data BLOB NOT NULL)");
+  connection.run("INSERT INTO clew_key (type, data) VALUES (?, ?)", sample.tag, Blob{sample.bytes});
+}
+
+void NativeLayout::try_key(Connection& connection) const {
+  if (is_plain_) {
+    throw CryptoError(
+        "the SQLite file is encrypted; open it with the serializer and the key it was made with");
+  }
   Rows rows = connection.query("SELECT type, data FROM clew_key");
-  if (rows.next()) {
-    if (is_plain_) {
-      throw CryptoError(
-          "the SQLite file is encrypted; open it with the serializer and the key that it was made "
-          "with");
-    }
+  if (!rows.next()) return;
+  try {
     static_cast<void>(serializer_->loads_typed(rows.text(0), rows.text(1)));
-  } else if (!is_plain_ && !connection.value("SELECT 1 FROM checkpoints LIMIT 1")) {
-    const TypedBytes sample = serializer_->dumps_typed(object());
-    connection.run("INSERT INTO clew_key (type, data) VALUES (?, ?)", sample.tag,
-                   Blob{sample.bytes});
+  } catch (const SerdeError& error) {
+    throw CryptoError("the key is not the one that the SQLite file was made with: " +
+                      std::string(error.what()));
   }
 }
 

@@ -334,6 +334,8 @@ Database::Change NativeLayout::put(const CheckpointPut& put) {
       PreparedPut{.put = put,
                   .serializer = *serializer_,
                   .hash = internal::namespace_hash(put.key.checkpoint_ns)});
+  // First, so that a value that cannot be stored is said to be a node's.
+  for (const WritesPut& of_task : put.writes) prepared->writes.push_back(prepare(of_task));
   for (auto [channel, version] : put.new_versions.items()) {
     if (is_trigger(channel)) continue;
     prepared->channels.emplace_back(channel, next_version(put, lineage, channel, version));
@@ -342,7 +344,6 @@ Database::Change NativeLayout::put(const CheckpointPut& put) {
   prepared->checkpoint.stored =
       lineage.checkpoint.add(put.checkpoint.id, prepared->checkpoint.value, *serializer_);
   prepared->metadata = encode_metadata(put.metadata);
-  for (const WritesPut& of_task : put.writes) prepared->writes.push_back(prepare(of_task));
   lineage.checkpoint_id = put.checkpoint.id;
   if (is_complete) cache_.remember(put.key, std::move(lineage));
   return [prepared](Connection& connection) { prepared->store(connection); };
