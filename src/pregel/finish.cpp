@@ -20,7 +20,7 @@ void Loop::finish(std::exception_ptr error) {
     if (error && !scope_.parent) check_parent_command(error);
   });
   // What the run failed with counts more than what storing the rest did.
-  const std::exception_ptr run_error = error;
+  std::exception_ptr run_error = error;
   bool is_stored = true;
   attempt([&] {
     const bool is_left_to_parent = !error && scope_.hands_over && saves_.hand_over();
@@ -28,7 +28,9 @@ void Loop::finish(std::exception_ptr error) {
                   end(run_error ? run_error : storing_error);
                 });
   });
-  if (is_stored) end(run_error ? run_error : error);
+  if (!is_stored) return;
+  if (run_error) error = std::move(run_error);
+  end(std::move(error));
 }
 
 void Loop::end(std::exception_ptr error) {
@@ -41,7 +43,7 @@ void Loop::end(std::exception_ptr error) {
   // The last reference to this run may be the caller's, who may let go of it.
   const std::shared_ptr<Loop> self = shared_from_this();
   const Done done = std::move(done_);
-  done(error);
+  done(std::move(error));
 }
 
 // Under durability `exit` everything is stored now.

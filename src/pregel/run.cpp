@@ -120,17 +120,20 @@ void Loop::check_cancelled() const {
 
 void Loop::start(Done done) {
   done_ = std::move(done);
+  std::exception_ptr error;
   try {
     enter();
     has_entered_ = true;
   } catch (...) {
-    finish(std::current_exception());
-    return;
+    error = std::current_exception();
   }
+  if (error) return finish(std::move(error));
   advance();
 }
 
 void Loop::advance() {
+  // Not held here when the run ends: it then belongs to whoever waits for the run.
+  std::exception_ptr error;
   try {
     while (true) {
       if (scope_.leaves && scope_.leaves()) return;
@@ -143,10 +146,9 @@ void Loop::advance() {
       if (!end_step()) return;
     }
   } catch (...) {
-    finish(std::current_exception());
-    return;
+    error = std::current_exception();
   }
-  finish(nullptr);
+  finish(std::move(error));
 }
 
 // Runs the tasks that have no result yet. The thread that calls it takes part,
@@ -255,13 +257,14 @@ void Loop::run_some(Round& round) {
 void Loop::task_done() {
   if (!give_token()) return;
   // The thread that started the step has left; this one goes on.
+  std::exception_ptr error;
   try {
     check_errors();
     if (!end_step()) return;
   } catch (...) {
-    finish(std::current_exception());
-    return;
+    error = std::current_exception();
   }
+  if (error) return finish(std::move(error));
   advance();
 }
 
