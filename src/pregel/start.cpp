@@ -176,8 +176,7 @@ void Loop::force_pending(const std::vector<Pending>& writes) {
 }
 
 // A branch that leaves an open step, or repeats it, must not be rebuilt from what
-// its tasks wrote. What they still write in another run on the thread is told apart
-// by what kind of checkpoint follows, which under `exit` is not stored.
+// its tasks wrote, nor from what they still write in another run on the thread.
 void Loop::leave_step() {
   force_pending(pending_);
   if (scope_.durability != Durability::exit || !has_parent_) return;

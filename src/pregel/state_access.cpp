@@ -233,13 +233,11 @@ void StateAccess::store_writes(Loop& loop, const Base& base, const std::string& 
                                std::span<const Write> writes) const {
   if (!base.saved || writes.empty()) return;
   const bool is_fork = base.is_first && base.is_superseded;
-  // What the task wrote itself, or a refused update, stays what is stored. What is
-  // about its questions and errors is kept apart.
+  // What the task wrote itself, or a refused update, stays what is stored.
   const auto& stored = base.saved->pending_writes;
   const bool has_stored_writes =
-      std::any_of(stored.begin(), stored.end(), [&](const PendingWrite& write) {
-        return write.task_id == task_id && write_index(write.channel, 0) >= 0;
-      });
+      std::any_of(stored.begin(), stored.end(),
+                  [&](const PendingWrite& write) { return write.task_id == task_id; });
   if (is_fork || has_stored_writes) {
     for (const Write& write : writes) {
       if (write.index != kUnknown && graph_->channels[write.index].snapshots) {

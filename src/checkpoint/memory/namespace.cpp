@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "checkpoint/delta_history.hpp"
 #include "checkpoint/thread_query.hpp"
 
 namespace clew::memory {
@@ -181,9 +180,9 @@ std::vector<DeltaHistory> Namespace::delta_history(std::string_view checkpoint_i
   std::size_t without_seed = channels.size();
   std::unordered_set<const Record*> visited;
   const Record* target = find(checkpoint_id.empty() ? head() : checkpoint_id);
-  const Record* child = target;
-  while (without_seed > 0 && child && !child->parent_id.empty()) {
-    const auto entry = records_.find(child->parent_id);
+  std::string_view parent_id = target ? std::string_view(target->parent_id) : std::string_view();
+  while (without_seed > 0 && !parent_id.empty()) {
+    const auto entry = records_.find(parent_id);
     if (entry == records_.end() || !entry->second.is_stored) break;
     Record& ancestor = entry->second;
     if (!visited.insert(&ancestor).second) break;
@@ -194,10 +193,6 @@ std::vector<DeltaHistory> Namespace::delta_history(std::string_view checkpoint_i
       for (auto task = tasks.rbegin(); task != tasks.rend(); ++task) {
         for (auto write = task->writes.rbegin(); write != task->writes.rend(); ++write) {
           if (write->channel != channels[i]) continue;
-          if (!internal::takes_write(child->metadata, ancestor.metadata, entry->first,
-                                     task->task_id, task->task_path)) {
-            continue;
-          }
           histories[i].writes.push_back(
               {task->task_id, write->channel, write->value, task->task_path});
         }
@@ -207,7 +202,7 @@ std::vector<DeltaHistory> Namespace::delta_history(std::string_view checkpoint_i
         --without_seed;
       }
     }
-    child = &ancestor;
+    parent_id = ancestor.parent_id;
   }
   for (DeltaHistory& history : histories) std::ranges::reverse(history.writes);
   return histories;

@@ -57,22 +57,6 @@ TEST(Delta, AnUpdateInThePlaceOfAFinishedTaskIsNotLost) {
   EXPECT_EQ(graph.get_state(thread()).values["d"], list({"update"}));
 }
 
-// Updates since the last snapshot.
-std::int64_t updates(const CompiledGraph& graph) {
-  return graph.get_state(thread()).metadata["counters_since_delta_snapshot"]["d"][0].as_int();
-}
-
-TEST(Delta, WhoeverLeavesAQuestionOpenNeedsNoSnapshot) {
-  const CompiledGraph graph = asking_graph();
-  graph.invoke({{"d", {"first"}}}, thread());
-  EXPECT_EQ(updates(graph), 1);
-  graph.invoke({{"d", {"second"}}}, thread());
-  EXPECT_EQ(updates(graph), 2);
-  graph.update_state(thread(), {{"d", {"third"}}}, as_node("ask"));
-  EXPECT_EQ(updates(graph), 3);
-  EXPECT_EQ(graph.get_state(thread()).values["d"], list({"first", "second", "third"}));
-}
-
 TEST(Delta, MessagesGetIdsThatStay) {
   const CompiledGraph graph =
       StateGraph<Value>({{"messages", delta(messages_delta_reducer)}})
