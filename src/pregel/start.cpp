@@ -179,7 +179,6 @@ void Loop::force_pending(const std::vector<Pending>& writes) {
 // its tasks wrote, nor from what they still write in another run on the thread.
 void Loop::leave_step() {
   force_pending(pending_);
-  if (scope_.durability != Durability::exit || !has_parent_) return;
   if (graph_->snapshot_channels.empty() || prepare_tasks().empty()) return;
   for (Index index : graph_->snapshot_channels) force_snapshot(index);
 }
