@@ -136,7 +136,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
     std::size_t most_under_way = 0;  // Config::max_concurrency
     std::atomic<std::size_t> under_way{0};
 
-    // Null if none is left, or as many are under way as may be: see finish_task().
+    // Null if none is left, or as many are under way as may be: see make_way().
     TaskRun* take() {
       if (most_under_way > 0 && !begin_another()) return nullptr;
       const std::size_t index = next.fetch_add(1, std::memory_order_relaxed);

@@ -23,13 +23,6 @@ bool is_special(const Write& write) {
   return write.index == kUnknown && write_index(write.name(), 0) < 0;
 }
 
-bool are_special(std::span<const Write> writes) {
-  for (const Write& write : writes) {
-    if (!is_special(write)) return false;
-  }
-  return true;
-}
-
 // Of several writes to one control channel the last counts.
 std::vector<Write> last_of_each(std::span<const Write> writes) {
   std::vector<Write> last;
@@ -132,7 +125,8 @@ void Loop::put_null_writes(std::vector<Write> writes) {
 }
 
 void Loop::put_writes(TaskRun& task, std::span<const Write> writes, bool cached) {
-  if (!are_special(writes)) return put_distinct_writes(task, writes, cached);
+  const bool are_special = std::all_of(writes.begin(), writes.end(), is_special);
+  if (!are_special) return put_distinct_writes(task, writes, cached);
   const std::vector<Write> last = last_of_each(writes);
   if (!last.empty()) put_distinct_writes(task, last, cached);
 }

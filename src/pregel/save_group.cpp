@@ -21,6 +21,12 @@ std::span<const T> take(std::span<const T>& from, std::size_t count) {
 
 }  // namespace
 
+void store(Checkpointer& checkpointer, std::span<const CheckpointPut> puts,
+           std::span<const WritesPut> writes) {
+  if (!puts.empty()) checkpointer.put(puts);
+  if (!writes.empty()) checkpointer.put_writes(writes);
+}
+
 void SaveGroup::Gathered::add(SaveBatch batch, Done done) {
   parts.push_back({batch.puts.size(), batch.writes.size(), std::move(done)});
   move_to_end(batch.puts, all.puts);
@@ -72,8 +78,7 @@ void SaveGroup::store_gathered() {
 std::exception_ptr SaveGroup::try_store(std::span<const CheckpointPut> puts,
                                         std::span<const WritesPut> writes) const {
   try {
-    if (!puts.empty()) checkpointer_->put(puts);
-    if (!writes.empty()) checkpointer_->put_writes(writes);
+    pregel::store(*checkpointer_, puts, writes);
     return nullptr;
   } catch (...) {
     return std::current_exception();

@@ -22,6 +22,9 @@ struct SaveBatch {
   std::vector<WritesPut> writes;  // made after the puts
 };
 
+void store(Checkpointer& checkpointer, std::span<const CheckpointPut> puts,
+           std::span<const WritesPut> writes);
+
 class SaveGroup : public std::enable_shared_from_this<SaveGroup> {
  public:
   // Why a batch was not stored; null if it was.

@@ -65,8 +65,7 @@ struct SaveQueue::Work : std::enable_shared_from_this<Work> {
   std::exception_ptr store(const SaveBatch& batch) noexcept {
     try {
       if (parent) parent->flush();
-      if (!batch.puts.empty()) checkpointer->put(batch.puts);
-      if (!batch.writes.empty()) checkpointer->put_writes(batch.writes);
+      pregel::store(*checkpointer, batch.puts, batch.writes);
       return nullptr;
     } catch (...) {
       return std::current_exception();

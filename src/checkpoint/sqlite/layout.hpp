@@ -21,21 +21,15 @@
 
 namespace clew::sqlite {
 
-// What the serializer makes of a value. If it refuses it, the error says whose it is.
-template <class Owner>
-TypedBytes encode(const Serializer& serializer, const Value& value, const Owner& owner) {
-  try {
-    return serializer.dumps_typed(value);
-  } catch (const SerdeError& error) {
-    throw SerdeError(owner() + " cannot be stored: " + error.what());
-  }
-}
-
+// What the serializer makes of a write. If it refuses it, the error says whose it is.
 inline TypedBytes encode_write(const Serializer& serializer, const WritesPut& put,
                                const ChannelWrite& write) {
-  return encode(serializer, write.value, [&] {
-    return "what node '" + put.node + "' wrote to channel '" + write.channel + "'";
-  });
+  try {
+    return serializer.dumps_typed(write.value);
+  } catch (const SerdeError& error) {
+    throw SerdeError("what node '" + put.node + "' wrote to channel '" + write.channel +
+                     "' cannot be stored: " + error.what());
+  }
 }
 
 class Layout {

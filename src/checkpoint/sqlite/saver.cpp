@@ -118,7 +118,7 @@ void SqliteSaver::put_writes(std::span<const WritesPut> puts) {
   for (const WritesPut& put : puts) {
     try {
       changes.push_back(parts_->tables->put_writes(put));
-    } catch (const Error&) {
+    } catch (...) {
       if (!unencodable) unencodable = std::current_exception();
     }
   }
