@@ -36,6 +36,21 @@ struct SaveQueue::Work : std::enable_shared_from_this<Work> {
     return batch;
   }
 
+  // Waits to be worked off, and was not flushed meanwhile.
+  bool is_posted() {
+    const std::lock_guard lock(mutex);
+    return state == posted;
+  }
+
+  void post(Executor& executor) {
+    executor.post([self = shared_from_this()] {
+      std::unique_lock lock(self->mutex);
+      if (self->state != posted) return;
+      self->drain(lock);
+      self->let_go_on(std::move(lock));
+    });
+  }
+
   // Stores what is there, and what comes meanwhile.
   void drain(std::unique_lock<std::mutex>& lock) {
     state = running;
@@ -125,10 +140,11 @@ struct SaveQueue::Work : std::enable_shared_from_this<Work> {
 };
 
 // Under `exit` the graph around stores nothing before its end.
-SaveQueue::SaveQueue(std::shared_ptr<Checkpointer> checkpointer, Executor& executor,
+SaveQueue::SaveQueue(std::shared_ptr<Checkpointer> checkpointer, Executor& executor, Watch& watch,
                      Durability durability, const SaveQueue* parent)
     : checkpointer_(std::move(checkpointer)),
       executor_(executor),
+      watch_(watch),
       is_async_(durability == Durability::async),
       work_(checkpointer_ && checkpointer_->waits_for_device()
                 ? std::make_shared<Work>(checkpointer_, parent && durability != Durability::exit
@@ -178,11 +194,10 @@ void SaveQueue::begin() {
     if (work_->state != Work::idle) return;
     work_->state = Work::posted;
   }
-  executor_.post([work = work_] {
-    std::unique_lock lock(work->mutex);
-    if (work->state != Work::posted) return;
-    work->drain(lock);
-    work->let_go_on(std::move(lock));
+  if (!is_async_) return work_->post(executor_);
+  watch_.add(executor_, [work = work_, &executor = executor_] {
+    if (work->is_posted()) work->post(executor);
+    return false;
   });
 }
 

@@ -19,22 +19,25 @@
 #include <clew/task.hpp>
 
 #include "pregel/save_group.hpp"
+#include "pregel/watch.hpp"
 
 namespace clew::pregel {
 
 class SaveQueue {
  public:
   // `parent` is the queue of the graph around, or null.
-  SaveQueue(std::shared_ptr<Checkpointer> checkpointer, Executor& executor, Durability durability,
-            const SaveQueue* parent);
+  SaveQueue(std::shared_ptr<Checkpointer> checkpointer, Executor& executor, Watch& watch,
+            Durability durability, const SaveQueue* parent);
   // Stores what is left, unless storing has failed before.
   ~SaveQueue();
 
-  // Under durability `async` storing begins now, otherwise when flush() is called.
+  // Under durability `async` storing begins a millisecond or two from now, so that quick
+  // steps share a commit; otherwise when flush() is called.
   void put(CheckpointPut put);
 
   // What a task wrote: stored with the next checkpoint, in one commit where the
-  // backend can. `at_once` if that may be long in coming.
+  // backend can. `at_once` if that may be long in coming: then storing begins now, under
+  // `async` as above.
   void put_writes(WritesPut put, bool at_once);
 
   // Writes that must not be seen unless the next checkpoint is stored too.
@@ -61,6 +64,7 @@ class SaveQueue {
 
   const std::shared_ptr<Checkpointer> checkpointer_;
   Executor& executor_;
+  Watch& watch_;
   const bool is_async_;
   const std::shared_ptr<Work> work_;  // null: stored at once
   std::vector<WritesPut> with_next_;  // then, what waits for the next checkpoint

@@ -30,7 +30,7 @@ Loop::Loop(std::shared_ptr<const Graph> graph, Scope&& scope, Value input)
       input_(std::move(input)),
       executor_(graph_->executor()),
       state_(graph_, scope_.checkpointer.get()),
-      saves_(scope_.checkpointer, executor_, scope_.durability,
+      saves_(scope_.checkpointer, executor_, *graph_->watch, scope_.durability,
              scope_.parent ? &scope_.parent->loop.saves_ : nullptr) {
   Config& config = scope_.config;
   if (scope_.parent) {

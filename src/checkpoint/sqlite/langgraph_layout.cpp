@@ -160,9 +160,13 @@ Database::Change LangGraphLayout::put(const CheckpointPut& put) {
   };
 }
 
-Database::Change LangGraphLayout::put_writes(const WritesPut& put) {
-  auto encoded = std::make_shared<EncodedWrites>(encode(put, *serializer_));
-  return [encoded](Connection& connection) { store(connection, *encoded); };
+Database::Change LangGraphLayout::put_writes(std::span<const WritesPut> puts,
+                                             std::exception_ptr& unencodable) {
+  auto encoded = encode_each(
+      puts, unencodable, [this](const WritesPut& put) { return encode(put, *serializer_); });
+  return [encoded = std::move(encoded)](Connection& connection) {
+    for (const EncodedWrites& writes : encoded) store(connection, writes);
+  };
 }
 
 // Reading -----------------------------------------------------------------------

@@ -20,7 +20,8 @@ class LangGraphLayout final : public Layout {
 
   void create(Connection& connection) override;
   Database::Change put(const CheckpointPut& put) override;
-  Database::Change put_writes(const WritesPut& put) override;
+  Database::Change put_writes(std::span<const WritesPut> puts,
+                              std::exception_ptr& unencodable) override;
   std::optional<CheckpointTuple> get_tuple(Connection& connection,
                                            const CheckpointKey& key) override;
   std::vector<CheckpointTuple> list(Connection& connection, std::string_view thread_id,

@@ -5,6 +5,7 @@
 // is left to do in a transaction, so that nobody waits for another's encoding.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,6 +33,23 @@ inline TypedBytes encode_write(const Serializer& serializer, const WritesPut& pu
   }
 }
 
+// What `encode` makes of each put that it does not refuse; the first reason why it refuses
+// one is put into `unencodable`.
+template <class Encode>
+auto encode_each(std::span<const WritesPut> puts, std::exception_ptr& unencodable,
+                 const Encode& encode) {
+  std::vector<decltype(encode(puts.front()))> encoded;
+  encoded.reserve(puts.size());
+  for (const WritesPut& put : puts) {
+    try {
+      encoded.push_back(encode(put));
+    } catch (...) {
+      if (!unencodable) unencodable = std::current_exception();
+    }
+  }
+  return encoded;
+}
+
 class Layout {
  public:
   Layout() = default;
@@ -45,7 +63,11 @@ class Layout {
   // The change throws ThreadConflict before it writes anything. It refers to
   // `put`, which must live as long.
   virtual Database::Change put(const CheckpointPut& put) = 0;
-  virtual Database::Change put_writes(const WritesPut& put) = 0;
+
+  // The same for what tasks wrote. Those that cannot be encoded are left out, and the first
+  // reason is put into `unencodable`.
+  virtual Database::Change put_writes(std::span<const WritesPut> puts,
+                                      std::exception_ptr& unencodable) = 0;
 
   // The change that put() made for this thread and namespace was not committed.
   virtual void forget(const CheckpointKey&) {}

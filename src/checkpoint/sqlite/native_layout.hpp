@@ -26,7 +26,8 @@ class NativeLayout final : public Layout {
   void create(Connection& connection) override;
 
   Database::Change put(const CheckpointPut& put) override;
-  Database::Change put_writes(const WritesPut& put) override;
+  Database::Change put_writes(std::span<const WritesPut> puts,
+                              std::exception_ptr& unencodable) override;
   void forget(const CheckpointKey& key) override;
 
   std::optional<CheckpointTuple> get_tuple(Connection& connection,

@@ -169,12 +169,22 @@ NativeLayout::PreparedWrites NativeLayout::prepare(const WritesPut& put) const {
   return prepared;
 }
 
-Database::Change NativeLayout::put_writes(const WritesPut& put) {
-  return [prepared = prepare(put), now = table_time_now()](Connection& connection) {
-    Counts counts;
-    prepared.store(connection, now, counts);
-    counts.store(connection, prepared.put.key.thread_id, now);
-    prepared.note_status(connection);
+Database::Change NativeLayout::put_writes(std::span<const WritesPut> puts,
+                                          std::exception_ptr& unencodable) {
+  auto prepared =
+      encode_each(puts, unencodable, [this](const WritesPut& put) { return prepare(put); });
+  return [prepared = std::move(prepared), now = table_time_now()](Connection& connection) {
+    for (auto first = prepared.begin(); first != prepared.end();) {
+      // Those of one thread are counted together.
+      const std::string& thread_id = first->put.key.thread_id;
+      Counts counts;
+      auto next = first;
+      for (; next != prepared.end() && next->put.key.thread_id == thread_id; ++next) {
+        next->store(connection, now, counts);
+      }
+      counts.store(connection, thread_id, now);
+      for (; first != next; ++first) first->note_status(connection);
+    }
   };
 }
 

@@ -112,21 +112,9 @@ void SqliteSaver::put(std::span<const CheckpointPut> puts) {
 }
 
 void SqliteSaver::put_writes(std::span<const WritesPut> puts) {
-  std::vector<Database::Change> changes;
-  changes.reserve(puts.size());
+  if (puts.empty()) return;
   std::exception_ptr unencodable;
-  for (const WritesPut& put : puts) {
-    try {
-      changes.push_back(parts_->tables->put_writes(put));
-    } catch (...) {
-      if (!unencodable) unencodable = std::current_exception();
-    }
-  }
-  if (!changes.empty()) {
-    parts_->database.write_repeatable([&](Connection& connection) {
-      for (const Database::Change& change : changes) change(connection);
-    });
-  }
+  parts_->database.write_repeatable(parts_->tables->put_writes(puts, unencodable));
   if (unencodable) std::rethrow_exception(unencodable);
 }
 
