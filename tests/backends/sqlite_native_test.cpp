@@ -321,6 +321,33 @@ TEST_F(NativeFile, AThreadMayHaveAHundredThousandCheckpoints) {
   EXPECT_EQ(saver->list("t", "", {.before = test_id(50'000), .limit = 3}).size(), 3U);
 }
 
+TEST_F(NativeFile, ChainsStayShortHoweverOftenRunsAreDeleted) {
+  auto saver = open();
+  Value notes = list({std::string(200, 'x')});
+  int n = 0;
+  const auto put_in_run = [&](const char* run_id) {
+    notes = notes.append(++n);
+    CheckpointPut made = make_put("t", n, n - 1, {{"notes", notes}});
+    made.metadata = made.metadata.set("run_id", run_id);
+    put(*saver, made);
+  };
+  for (int day = 0; day < 50; ++day) {
+    for (int i = 0; i < 8; ++i) put_in_run("kept");
+    put_in_run("gone");
+    put_in_run("kept");
+    saver->delete_for_runs(std::vector<std::string>{"gone"});
+  }
+  EXPECT_EQ(open()->get_tuple({"t"})->checkpoint.channel_values["notes"], notes);
+  EXPECT_EQ(open()->list("t", "", {}).size(), 450U);
+  const Value longest = saver->query(
+      "WITH RECURSIVE path (base, rows) AS ("
+      " SELECT base_version, 1 FROM checkpoint_blobs UNION ALL"
+      " SELECT blob.base_version, path.rows + 1 FROM path"
+      " JOIN checkpoint_blobs AS blob ON blob.version = path.base) SELECT max(rows) AS n FROM "
+      "path");
+  EXPECT_LE(longest[0]["n"].as_int(), 64 * 3);
+}
+
 TEST_F(NativeFile, AnotherLayoutIsRefused) {
   open();
   EXPECT_THAT(message_of([&] { open({.layout = SqliteLayout::langgraph}); }),

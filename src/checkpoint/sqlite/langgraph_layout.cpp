@@ -162,8 +162,8 @@ Database::Change LangGraphLayout::put(const CheckpointPut& put) {
 
 Database::Change LangGraphLayout::put_writes(std::span<const WritesPut> puts,
                                              std::exception_ptr& unencodable) {
-  auto encoded = encode_each(
-      puts, unencodable, [this](const WritesPut& put) { return encode(put, *serializer_); });
+  auto encoded = encode_each(puts, unencodable,
+                             [this](const WritesPut& put) { return encode(put, *serializer_); });
   return [encoded = std::move(encoded)](Connection& connection) {
     for (const EncodedWrites& writes : encoded) store(connection, writes);
   };

@@ -103,6 +103,11 @@ inline constexpr std::string_view kJsonType = "json";    // metadata that SQL ca
 // Times as they stand in columns: "2026-11-15 21:02:24.958852", UTC.
 std::string table_time_now();
 
+// A column that may be NULL, from a text or null.
+inline std::optional<std::string_view> nothing_if_null(const Value& text) {
+  return text.is_null() ? std::nullopt : std::optional(text.as_string());
+}
+
 // Channels that only say which node runs next change with every step. They are
 // stored with the checkpoint, as its "triggers", and have no blobs.
 bool is_trigger(std::string_view channel);

@@ -3,7 +3,6 @@
 #include <set>
 
 #include "checkpoint/sqlite/native_layout.hpp"
-#include "checkpoint/sqlite/value_patch.hpp"
 #include "checkpoint/thread_conflict.hpp"
 #include "checkpoint/thread_query.hpp"
 
@@ -118,9 +117,11 @@ struct Rebasing {
   std::map<std::string, std::string> bases;  // version -> base, of all that are stored
   Versions kept;
   std::function<Value(const std::string& version)> value_of;
-  std::function<void(const std::string& version, const std::string& base, const TypedBytes& data)>
-      store;
+  std::function<VersionChain(const std::string& version)> chain_after;  // as it will be read
+  std::function<void(const std::string& version, const StoredVersion& stored)> store;
 
+  // Oldest first: what a version is based on is then as it will be. It takes the place
+  // that follows there, so that chains stay as short as ever.
   void run(const Serializer& serializer) const {
     for (const std::string& version : kept) {
       const auto found = bases.find(version);
@@ -128,9 +129,9 @@ struct Rebasing {
       std::string base = found->second;
       if (base.empty() || kept.contains(base)) continue;
       while (!base.empty() && !kept.contains(base)) base = bases.at(base);
-      const Value value = value_of(version);
-      const auto patch = base.empty() ? std::nullopt : make_patch(value_of(base), value);
-      store(version, patch ? base : "", serializer.dumps_typed(patch ? *patch : value));
+      VersionChain chain;
+      if (!base.empty()) chain = chain_after(base);
+      store(version, chain.add(Value(version), value_of(version), serializer));
     }
   }
 };
@@ -145,7 +146,8 @@ class Retained {
         place_(place),
         retention_(retention),
         kept_(kept),
-        reader_(connection, serializer, place.thread_id, place.checkpoint_ns) {}
+        before_(connection, serializer, place.thread_id, place.checkpoint_ns),
+        after_(connection, serializer, place.thread_id, place.checkpoint_ns) {}
 
   void apply() {
     rebase_checkpoints();
@@ -172,20 +174,17 @@ class Retained {
       rebasing.bases.emplace(rows.text(0), rows.text(1));
     }
     rebasing.kept = Versions(kept_.begin(), kept_.end());
-    rebasing.value_of = [this](const std::string& id) { return reader_.checkpoint(id).value(); };
-    rebasing.store = [this](const std::string& id, const std::string& base,
-                            const TypedBytes& data) {
+    rebasing.value_of = [this](const std::string& id) { return before_.checkpoint(id).value(); };
+    rebasing.chain_after = [this](const std::string& id) { return after_.checkpoint(id); };
+    rebasing.store = [this](const std::string& id, const StoredVersion& stored) {
       connection_.run(
-          "UPDATE checkpoints SET base_checkpoint_id = nullif(?, ''), place = ?, type = ?,"
-          " checkpoint = ? WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
-          base, place_of(base), data.tag, Blob{data.bytes}, place_.thread_id, place_.checkpoint_ns,
-          id);
+          "UPDATE checkpoints SET base_checkpoint_id = ?, place = ?, type = ?, checkpoint = ?"
+          " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+          nothing_if_null(stored.base), stored.place, stored.data.tag, Blob{stored.data.bytes},
+          place_.thread_id, place_.checkpoint_ns, id);
     };
     rebasing.run(serializer_);
   }
-
-  // A whole version begins a chain; any other number says that it does not.
-  static std::int64_t place_of(const std::string& base) { return base.empty() ? 0 : 1; }
 
   std::map<std::string, Versions> versions_by_channel() const {
     std::map<std::string, Versions> versions;
@@ -210,16 +209,17 @@ class Retained {
     }
     rebasing.kept = versions;
     rebasing.value_of = [&](const std::string& version) {
-      return reader_.value(channel, Value(version)).value();
+      return before_.value(channel, Value(version)).value();
     };
-    rebasing.store = [&](const std::string& version, const std::string& base,
-                         const TypedBytes& data) {
+    rebasing.chain_after = [&](const std::string& version) {
+      return after_.value(channel, Value(version));
+    };
+    rebasing.store = [&](const std::string& version, const StoredVersion& stored) {
       connection_.run(
-          "UPDATE checkpoint_blobs SET base_version = nullif(?, ''), place = ?, type = ?,"
-          " blob_data = ? WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ?"
-          " AND version = ?",
-          base, place_of(base), data.tag, Blob{data.bytes}, place_.thread_id, place_.checkpoint_ns,
-          channel, version);
+          "UPDATE checkpoint_blobs SET base_version = ?, place = ?, type = ?, blob_data = ?"
+          " WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ? AND version = ?",
+          nothing_if_null(stored.base), stored.place, stored.data.tag, Blob{stored.data.bytes},
+          place_.thread_id, place_.checkpoint_ns, channel, version);
     };
     rebasing.run(serializer_);
     for (const auto& [version, base] : rebasing.bases) {
@@ -250,7 +250,8 @@ class Retained {
   const CheckpointKey& place_;
   const Retention& retention_;
   const Retention::Ids& kept_;
-  NativeReader reader_;
+  NativeReader before_;
+  NativeReader after_;  // only of what is as it will be
 };
 
 }  // namespace

@@ -15,10 +15,6 @@ std::optional<std::string_view> nothing_if_empty(std::string_view text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
-std::optional<std::string_view> nothing_if_null(const Value& text) {
-  return text.is_null() ? std::nullopt : std::optional(text.as_string());
-}
-
 // The triggers that hold something: those of the put, and of the checkpoint
 // before those that it did not change.
 Value triggers_of(const CheckpointPut& put, const Value& parent) {
