@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <exception>
 #include <mutex>
-#include <unordered_map>
 
 #include <clew/errors.hpp>
 #include <clew/memory_saver.hpp>
@@ -9,6 +8,7 @@
 #include "checkpoint/memory/namespace.hpp"
 #include "checkpoint/thread_conflict.hpp"
 #include "checkpoint/thread_query.hpp"
+#include "value/text_hash.hpp"
 
 namespace clew {
 
@@ -17,18 +17,8 @@ namespace {
 // More than there are cores, so that runs on different threads seldom meet.
 constexpr std::size_t kShards = 64;
 
-struct TextHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const {
-    return std::hash<std::string_view>()(text);
-  }
-};
-
-template <class T>
-using ByName = std::unordered_map<std::string, T, TextHash, std::equal_to<>>;
-
 struct Thread {
-  ByName<memory::Namespace> namespaces;
+  internal::ByText<memory::Namespace> namespaces;
   std::size_t namespaces_made = 0;
 
   memory::Namespace* find(std::string_view ns) {
@@ -83,7 +73,7 @@ ThreadInfo describe(const std::string& thread_id, Thread& thread) {
 
 struct alignas(64) InMemorySaver::Shard {
   std::mutex mutex;
-  ByName<Thread> threads;
+  internal::ByText<Thread> threads;
 
   Thread* find(std::string_view thread_id) {
     const auto entry = threads.find(thread_id);
@@ -116,7 +106,7 @@ InMemorySaver::InMemorySaver() : shards_(std::make_unique<Shard[]>(kShards)) {}
 InMemorySaver::~InMemorySaver() = default;
 
 InMemorySaver::Shard& InMemorySaver::shard_of(std::string_view thread_id) const {
-  return shards_[TextHash()(thread_id) % kShards];
+  return shards_[internal::TextHash()(thread_id) % kShards];
 }
 
 std::optional<CheckpointTuple> InMemorySaver::get_tuple(const CheckpointKey& key) {

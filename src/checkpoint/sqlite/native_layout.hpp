@@ -8,12 +8,11 @@
 // damage, native_functions.cpp serves SQL.
 #pragma once
 
-#include <functional>
-
 #include "checkpoint/retention.hpp"
 #include "checkpoint/sqlite/layout.hpp"
 #include "checkpoint/sqlite/version_cache.hpp"
 #include "checkpoint/table_text.hpp"
+#include "value/text_hash.hpp"
 
 namespace clew::sqlite {
 
@@ -138,7 +137,8 @@ class NativeReader {
 
   std::vector<PendingWrite> writes(std::string_view checkpoint_id);
 
-  // Empty if it is not stored, or if the channel holds nothing.
+  // Empty if it is not stored, or if the channel holds nothing. Valid until the next call
+  // about a checkpoint, or about the channel.
   const VersionChain& checkpoint(std::string_view checkpoint_id);
   const VersionChain& value(std::string_view channel, const Value& version);
 
@@ -148,9 +148,15 @@ class NativeReader {
     std::int64_t place;
     TypedBytes data;
   };
-  using FindRow = std::function<std::optional<Row>(const Value& version)>;
-  using RowsByVersion = std::unordered_map<std::string, Row>;
-  using Chains = std::unordered_map<std::string, VersionChain>;  // by version
+  // Of a channel, or of the checkpoints; by version.
+  struct Versions {
+    internal::ByText<VersionChain> known;  // what others may be based on
+    Value last_version;
+    VersionChain last;            // asked for last: most checkpoints name the same again
+    internal::ByText<Row> ahead;  // rows that a list will need
+
+    const VersionChain* find(std::string_view version) const;
+  };
 
   // Without its writes.
   CheckpointTuple tuple(std::string id, std::string parent_id, Value metadata,
@@ -159,21 +165,19 @@ class NativeReader {
   Value channel_values(const Value& checkpoint);
   static Row row(const Rows& rows, int column);
   std::optional<Row> find_checkpoint(std::string_view id);
-  std::optional<Row> find_value(std::string_view channel, std::string_view version);
-  void read_ahead(std::string_view channel, std::string_view version);
-  const VersionChain& load(Chains& known, const Value& version, const FindRow& find);
+  std::optional<Row> find_value(Versions& versions, std::string_view channel,
+                                std::string_view version);
+  void read_ahead(Versions& versions, std::string_view channel, std::string_view version);
+  template <class FindRow>
+  const VersionChain& load(Versions& versions, const Value& version, const FindRow& find_row);
 
   Connection& connection_;
   const Serializer& serializer_;
   const std::string thread_id_;
   const std::string checkpoint_ns_;
-  Chains checkpoints_;
-  std::unordered_map<std::string, Chains> channels_;
-
-  // Rows that a list will need, and how many of a channel are read for it at once.
-  RowsByVersion listed_;
-  std::unordered_map<std::string, RowsByVersion> ahead_;
-  std::size_t rows_ahead_ = 0;
+  Versions checkpoints_;
+  internal::ByText<Versions> channels_;
+  std::size_t rows_ahead_ = 0;  // how many of a channel are read for a list at once
 };
 
 // Whether the serializer hides nothing from whoever reads the file.

@@ -135,7 +135,7 @@ void NativeReader::list(const ListOptions& options, std::vector<CheckpointTuple>
     Value metadata = decode_metadata(serializer_, rows.text(2), rows.text(3));
     if (!internal::matches_metadata(metadata, options.filter)) continue;
     std::string id(rows.text(0));
-    listed_.insert_or_assign(id, row(rows, 4));
+    checkpoints_.ahead.insert_or_assign(id, row(rows, 4));
     found.push_back(tuple(std::move(id), std::string(rows.text(1)), std::move(metadata), nullptr));
   }
   const std::span listed = std::span(found).subspan(first);
@@ -252,9 +252,12 @@ const VersionChain& NativeReader::checkpoint(std::string_view checkpoint_id) {
 }
 
 const VersionChain& NativeReader::value(std::string_view channel, const Value& version) {
-  return load(
-      channels_[std::string(channel)], version_text(version),
-      [this, channel](const Value& wanted) { return find_value(channel, wanted.as_string()); });
+  auto found = channels_.find(channel);
+  if (found == channels_.end()) found = channels_.try_emplace(std::string(channel)).first;
+  Versions& versions = found->second;
+  return load(versions, version_text(version), [&](const Value& wanted) {
+    return find_value(versions, channel, wanted.as_string());
+  });
 }
 
 // From columns base, place, type, data.
@@ -264,8 +267,21 @@ NativeReader::Row NativeReader::row(const Rows& rows, int column) {
           {std::string(rows.text(column + 2)), std::string(rows.text(column + 3))}};
 }
 
+namespace {
+
+template <class T>
+std::optional<T> take(internal::ByText<T>& from, std::string_view key) {
+  const auto found = from.find(key);
+  if (found == from.end()) return std::nullopt;
+  std::optional<T> taken = std::move(found->second);
+  from.erase(found);
+  return taken;
+}
+
+}  // namespace
+
 std::optional<NativeReader::Row> NativeReader::find_checkpoint(std::string_view id) {
-  if (auto listed = listed_.extract(std::string(id))) return std::move(listed.mapped());
+  if (auto listed = take(checkpoints_.ahead, id)) return listed;
   Rows rows = connection_.query(
       "SELECT base_checkpoint_id, place, type, checkpoint FROM checkpoints"
       " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
@@ -273,13 +289,12 @@ std::optional<NativeReader::Row> NativeReader::find_checkpoint(std::string_view 
   return rows.next() ? std::optional(row(rows, 0)) : std::nullopt;
 }
 
-std::optional<NativeReader::Row> NativeReader::find_value(std::string_view channel,
+std::optional<NativeReader::Row> NativeReader::find_value(Versions& versions,
+                                                          std::string_view channel,
                                                           std::string_view version) {
   if (rows_ahead_ > 1) {
-    RowsByVersion& ahead = ahead_[std::string(channel)];
-    if (!ahead.contains(std::string(version))) read_ahead(channel, version);
-    if (auto found = ahead.extract(std::string(version))) return std::move(found.mapped());
-    return std::nullopt;
+    if (!versions.ahead.contains(version)) read_ahead(versions, channel, version);
+    return take(versions.ahead, version);
   }
   Rows rows = connection_.query(
       "SELECT base_version, place, type, blob_data FROM checkpoint_blobs"
@@ -289,53 +304,65 @@ std::optional<NativeReader::Row> NativeReader::find_value(std::string_view chann
 }
 
 // Older checkpoints have older versions.
-void NativeReader::read_ahead(std::string_view channel, std::string_view version) {
-  RowsByVersion& ahead = ahead_[std::string(channel)];
-  ahead.clear();
+void NativeReader::read_ahead(Versions& versions, std::string_view channel,
+                              std::string_view version) {
+  versions.ahead.clear();
   for (Rows rows = connection_.query(
            "SELECT version, base_version, place, type, blob_data FROM checkpoint_blobs"
            " WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ? AND version <= ?"
            " ORDER BY version DESC LIMIT ?",
            thread_id_, checkpoint_ns_, channel, version, static_cast<std::int64_t>(rows_ahead_));
        rows.next();) {
-    ahead.emplace(rows.text(0), row(rows, 1));
+    versions.ahead.emplace(rows.text(0), row(rows, 1));
   }
+}
+
+const VersionChain* NativeReader::Versions::find(std::string_view version) const {
+  if (last_version.is_string() && last_version.as_string() == version) return &last;
+  const auto found = known.find(version);
+  return found == known.end() ? nullptr : &found->second;
 }
 
 // Goes back to the nearest version that is known or stored whole, and from there
 // forward again.
-const VersionChain& NativeReader::load(Chains& known, const Value& version, const FindRow& find) {
+template <class FindRow>
+const VersionChain& NativeReader::load(Versions& versions, const Value& version,
+                                       const FindRow& find_row) {
   std::vector<std::pair<Value, Row>> path;
   Value wanted = version;
-  auto start = known.find(std::string(wanted.as_string()));
-  while (start == known.end()) {
-    std::optional<Row> row = find(wanted);
+  const VersionChain* start = versions.find(wanted.as_string());
+  while (!start) {
+    std::optional<Row> row = find_row(wanted);
+    if (!row && path.empty()) break;
     if (!row) {
-      if (path.empty()) return known[std::string(version.as_string())];
       throw SerdeError("the stored version " + std::string(path.back().first.as_string()) +
                        " is a difference from " + std::string(wanted.as_string()) +
                        ", which is not in the file");
     }
-    const std::string base = row->base;
-    path.emplace_back(wanted, std::move(*row));
-    if (base.empty()) break;
     if (path.size() > kLongestPath) {
       throw SerdeError("the stored version " + std::string(version.as_string()) +
                        " is a difference from one that leads back to itself");
     }
+    const std::string base = row->base;
+    path.emplace_back(wanted, std::move(*row));
+    if (base.empty()) break;
     wanted = base;
-    start = known.find(base);
+    start = versions.find(base);
   }
-  VersionChain chain = start == known.end() ? VersionChain() : start->second;
+  VersionChain chain = start ? *start : VersionChain();
   for (auto step = path.rbegin(); step != path.rend(); ++step) {
     const auto& [id, row] = *step;
     if (row.data.tag == kEmptyType) continue;
     const Value stored = serializer_.loads_typed(row.data);
     const Value value = row.base.empty() ? stored : apply_patch(chain.value(), stored);
     chain.load(id, row.place, value, row.data.bytes.size());
-    if (step + 1 != path.rend()) known[std::string(id.as_string())] = chain;
+    // A whole one is read again sooner than it is kept in case another is based on it.
+    const bool is_wanted = step + 1 == path.rend();
+    if (!is_wanted || !row.base.empty())
+      versions.known.insert_or_assign(std::string(id.as_string()), chain);
   }
-  return known[std::string(version.as_string())] = std::move(chain);
+  versions.last_version = version;
+  return versions.last = std::move(chain);
 }
 
 Lineage NativeReader::lineage(const std::string& checkpoint_id) {

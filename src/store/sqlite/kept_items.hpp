@@ -8,10 +8,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "store/sqlite/items.hpp"
+#include "value/text_hash.hpp"
 
 namespace clew::sqlite {
 
@@ -42,15 +42,8 @@ class KeptItems final : public ItemSource {
   using Key = std::pair<std::int64_t, std::int64_t>;
   using InOrder = std::map<Key, const KeptItem*>;
 
-  struct TextHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>()(text);
-    }
-  };
-
   struct Namespace {
-    std::unordered_map<std::string, KeptItem, TextHash, std::equal_to<>> by_key;
+    internal::ByText<KeptItem> by_key;
     InOrder in_order;
     std::size_t partial = 0;  // items that have to be read from the file
     // Rows were numbered anew, by VACUUM, and the order is not known any more.
