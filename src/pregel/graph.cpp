@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <clew/extension.hpp>
+
 namespace clew::pregel {
 
 void Selection::index_members() {
@@ -24,6 +26,12 @@ Index Graph::find_channel(std::string_view channel) const {
 Index Graph::find_node(std::string_view node) const {
   const auto found = node_index_.find(node);
   return found == node_index_.end() ? kUnknown : found->second;
+}
+
+const Node* Graph::node_of_send(const Value& packet) const {
+  if (!is_send(packet)) return nullptr;
+  const Index node = find_node(packet.as_extension().payload[0].as_string());
+  return node == kUnknown || nodes[node].is_hidden ? nullptr : &nodes[node];
 }
 
 Write Graph::write_to(std::string_view channel, Value value) const {
@@ -77,6 +85,7 @@ void Graph::finish() {
     Node& node = nodes[i];
     node.key = Value(node.name);
     node.path_text = "~" + std::string(kPull) + ", " + node.name;
+    node.path = list({kPull, node.key});
     node.first_seen = trigger_count;
     trigger_count += node.triggers.size();
     ListBuilder trigger_list;

@@ -103,6 +103,7 @@ struct Node {
   bool is_error_handler = false;
   std::vector<std::shared_ptr<const Graph>> subgraphs;
   std::string path_text;  // "~__pregel_pull, name"
+  Value path;             // the same as a list
 };
 
 class Graph {
@@ -138,7 +139,15 @@ class Graph {
   Executor& executor() const;
 
   Index find_channel(std::string_view channel) const;
+  // The same, at little cost if it is the channel at `guess`.
+  Index find_channel(const Value& channel, Index guess) const {
+    const bool is_guessed = guess < channels.size() && same(channels[guess].key, channel);
+    return is_guessed ? guess : find_channel(channel.as_string());
+  }
   Index find_node(std::string_view node) const;
+
+  // The node that a Send runs; null if it is none, or to none of this graph.
+  const Node* node_of_send(const Value& packet) const;
 
   // A write to a channel given by name.
   Write write_to(std::string_view channel, Value value) const;

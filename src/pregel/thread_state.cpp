@@ -8,7 +8,8 @@ namespace clew::pregel {
 
 bool is_newer(const Value& version, const Value& than) {
   if (version.is_int() && than.is_int()) return version.as_int() > than.as_int();
-  if (version.is_null() || same(version, than)) return false;
+  if (ValueAccess::same_words(version, than) || version.is_null()) return false;
+  if (version.is_string() && than.is_string()) return version.as_string() > than.as_string();
   return than.is_null() || version > than;
 }
 
@@ -17,10 +18,6 @@ ThreadState::ThreadState(std::shared_ptr<const Graph> graph, Checkpointer* saver
       saver_(saver),
       seen_(graph_->trigger_count),
       views_(graph_->selections.size()) {
-  constexpr std::size_t kFew = 4;
-  changes_.reserve(kFew);
-  updated_.reserve(kFew);
-  transients_.reserve(kFew);
   fill_cells();
 }
 
@@ -53,17 +50,24 @@ void ThreadState::load(const CheckpointTuple& saved) {
   std::vector<Index> rebuilt;
   std::vector<std::string> rebuilt_names;
   std::size_t loaded = 0;
-  for (auto [name, version] : version_object_.items()) {
+  const std::size_t count = version_object_.items().size();  // throws if it is no object
+  const detail::Node* versions = ValueAccess::node(version_object_);
+  detail::KeyFinder values(checkpoint.channel_values);
+  Index next = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Value& key = detail::object_key(versions, i);
+    const Value& version = detail::object_value(versions, i);
     if (is_newer(version, max_version_)) max_version_ = version;
-    const Index index = graph_->find_channel(name);
+    const Index index = graph_->find_channel(key, next);
     if (index == kUnknown) continue;
+    next = index + 1;
     cells_[index].version = version;
-    if (const Value* stored = checkpoint.channel_values.find(name)) {
+    if (const Value* stored = values.find(key)) {
       set_state(index, info(index).channel->load(*stored));
       ++loaded;
     } else if (info(index).history) {
       rebuilt.push_back(index);
-      rebuilt_names.emplace_back(name);
+      rebuilt_names.emplace_back(info(index).name);
     }
   }
   // A value may be stored without a version: by a graph that only copied it.
@@ -204,6 +208,12 @@ bool ThreadState::is_triggered(const Node& node) const {
   return false;
 }
 
+bool ThreadState::is_due(const Node& node) const {
+  if (!is_triggered(node)) return false;
+  const Selection& selection = graph_->selections[node.selection];
+  return !selection.is_bare || is_available(selection.channels.front());
+}
+
 bool ThreadState::has_news_for(std::string_view name) const {
   const Value& seen = seen_object_[name];
   for (Index index = 0; index < cells_.size(); ++index) {
@@ -227,10 +237,14 @@ void ThreadState::see_all(std::string_view name) {
 void ThreadState::set_versions_seen(Value versions_seen) {
   seen_object_ = std::move(versions_seen);
   ran_.clear();
+  const Value nothing;
+  detail::KeyFinder nodes(seen_object_);
   for (const Node& node : graph_->nodes) {
-    const Value& seen = seen_object_[node.name];
+    const Value* seen = nodes.find(node.key);
+    detail::KeyFinder channels(seen ? *seen : nothing);
     for (std::size_t i = 0; i < node.triggers.size(); ++i) {
-      seen_[node.first_seen + i] = seen[info(node.triggers[i]).name];
+      const Value* version = channels.find(info(node.triggers[i]).key);
+      seen_[node.first_seen + i] = version ? *version : nothing;
     }
   }
 }

@@ -121,6 +121,8 @@ class Namespace {
  private:
   std::optional<const Value*> find_value(const Record& record, std::string_view channel,
                                          const Value& version) const;
+  std::optional<const Value*> value_of_others(const Record& record, std::string_view channel,
+                                              const Value& version) const;
   std::optional<const Value*> inherited_value(const Record& record, std::string_view channel,
                                               const Value& version) const;
   const Value* stored_value(const Record& record, std::string_view channel) const;
