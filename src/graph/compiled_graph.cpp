@@ -1,5 +1,6 @@
 #include <clew/compiled_graph.hpp>
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <vector>
@@ -168,29 +169,58 @@ Task<std::invoke_result_t<F>> call_elsewhere(std::shared_ptr<const Graph> graph,
 
 namespace {
 
-// One of several runs that somebody waits for.
-struct BatchRun {
-  Value result;
-  std::exception_ptr error;
-  detail::Ended ended;
+// Several runs that somebody waits for; whoever ends the last one wakes him.
+class Batch {
+ public:
+  Batch(std::shared_ptr<const Graph> graph, std::span<const Value> inputs,
+        std::span<const Config> configs)
+      : graph_(std::move(graph)), inputs_(inputs), configs_(configs), runs_(inputs.size()) {}
+
+  std::vector<Value> run() {
+    if (runs_.empty()) return {};
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      graph_->executor().post([this, i] { start(i); });
+    }
+    ended_.wait();
+    std::vector<Value> results;
+    results.reserve(runs_.size());
+    for (Run& run : runs_) {
+      if (run.error) std::rethrow_exception(run.error);
+      results.push_back(std::move(run.result));
+    }
+    return results;
+  }
+
+ private:
+  struct Run {
+    Value result;
+    std::exception_ptr error;
+  };
 
   // The loop is made here and goes when the run ends: a large batch has few at a time.
-  void start(const std::shared_ptr<const Graph>& graph, const Value& input, const Config& config) {
+  void start(std::size_t i) {
     try {
-      const auto loop = Loop::make(graph, root_scope(*graph, config), input);
-      loop->start([this, run = loop.get()](std::exception_ptr outcome) {
-        if (!outcome) result = run->result();
-        end(std::move(outcome));
+      const auto loop = Loop::make(graph_, root_scope(*graph_, configs_[i]), inputs_[i]);
+      loop->start([this, i, run = loop.get()](std::exception_ptr outcome) {
+        if (!outcome) runs_[i].result = run->result();
+        end(i, std::move(outcome));
       });
     } catch (...) {
-      end(std::current_exception());
+      end(i, std::current_exception());
     }
   }
 
-  void end(std::exception_ptr outcome) {
-    error = std::move(outcome);
-    ended.set();
+  void end(std::size_t i, std::exception_ptr outcome) {
+    runs_[i].error = std::move(outcome);
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) ended_.set();
   }
+
+  const std::shared_ptr<const Graph> graph_;
+  const std::span<const Value> inputs_;
+  const std::span<const Config> configs_;
+  std::vector<Run> runs_;
+  std::atomic<std::size_t> left_{runs_.size()};
+  detail::Ended ended_;
 };
 
 }  // namespace
@@ -201,19 +231,7 @@ std::vector<Value> CompiledGraph::batch(std::span<const Value> inputs,
     throw BadArgumentError("batch() takes as many configs as inputs");
   }
   for (const Config& config : configs) check_run(*graph_, config);
-  std::vector<BatchRun> runs(inputs.size());
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    graph_->executor().post([&run = runs[i], &input = inputs[i], &config = configs[i], this] {
-      run.start(graph_, input, config);
-    });
-  }
-  for (BatchRun& run : runs) run.ended.wait();
-  std::vector<Value> results;
-  for (BatchRun& run : runs) {
-    if (run.error) std::rethrow_exception(run.error);
-    results.push_back(std::move(run.result));
-  }
-  return results;
+  return Batch(graph_, inputs, configs).run();
 }
 
 Task<std::vector<Value>> CompiledGraph::async_batch(std::vector<Value> inputs,

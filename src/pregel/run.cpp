@@ -324,8 +324,8 @@ Task<void> Loop::execute_coroutine(TaskRun& task) {
     const auto delay = after_attempt(task, error);
     if (!delay) break;
     // A stop ends the pause, and then the next attempt before it begins.
-    Task<void> until_retry = pause(executor_, *delay, scope_.config.stop);
-    co_await std::move(until_retry);
+    Pause until_retry(executor_, *delay, scope_.config.stop);
+    co_await until_retry;
   }
   finish_task(task);
 }
