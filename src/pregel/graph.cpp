@@ -37,7 +37,7 @@ const Node* Graph::node_of_send(const Value& packet) const {
 Write Graph::write_to(std::string_view channel, Value value) const {
   const Index index = find_channel(channel);
   if (index == kUnknown) return {Value(channel), std::move(value), kUnknown};
-  return {channels[index].key, std::move(value), index};
+  return {{}, std::move(value), index};
 }
 
 Write Graph::branch_to(std::string_view node, Value value) const {

@@ -20,14 +20,14 @@ namespace {
 constexpr std::int64_t kMaxStepsWithoutSnapshot = 5000;
 
 bool is_special(const Write& write) {
-  return write.index == kUnknown && write_index(write.name(), 0) < 0;
+  return write.index == kUnknown && write_index(write.name.as_string(), 0) < 0;
 }
 
 // Of several writes to one control channel the last counts.
 std::vector<Write> last_of_each(std::span<const Write> writes) {
   std::vector<Write> last;
   for (const Write& write : writes) {
-    const auto same_channel = [&](const Write& other) { return other.name() == write.name(); };
+    const auto same_channel = [&](const Write& other) { return same(other.name, write.name); };
     const auto earlier = std::find_if(last.begin(), last.end(), same_channel);
     if (earlier == last.end()) {
       last.push_back(write);
@@ -72,8 +72,8 @@ std::optional<WritesPut> Loop::writes_put(std::string_view task_id, std::string_
       put.writes.push_back({std::string(kNoWrites), {}});
       continue;
     }
-    put.writes.push_back(
-        {std::string(write.name()), graph_->has_untracked ? sanitized(write) : write.value});
+    put.writes.push_back({std::string(graph_->name_of(write)),
+                          graph_->has_untracked ? sanitized(write) : write.value});
   }
   if (put.writes.empty()) return std::nullopt;
   return put;
@@ -159,7 +159,10 @@ void Loop::store_in_cache(TaskRun& task, std::span<const Write> writes) {
   });
   if (!has_finished) return;
   std::vector<ChannelWrite> result;
-  for (const Write& write : task.writes) result.push_back({std::string(write.name()), write.value});
+  for (const Write& write : task.writes) {
+    result.push_back({std::string(graph_->name_of(write)), write.value});
+  }
+
   graph_->options.cache->set(cache_namespace(*graph_, task.name), cache_key(task),
                              std::move(result), task.cache_policy()->ttl);
 }

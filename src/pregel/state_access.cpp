@@ -172,8 +172,7 @@ Config StateAccess::clear_tasks(Loop& loop, const Base& base) const {
 
 Config StateAccess::update_as_input(Loop& loop, const Base& base, const Value& values) const {
   if (values.is_null()) throw InvalidUpdateError("there is no input to write");
-  const std::vector<Write> writes{
-      {graph_->channels[graph_->start_channel].key, values, graph_->start_channel}};
+  const std::vector<Write> writes{{{}, values, graph_->start_channel}};
   store_writes(loop, base, input_writes_id(Uuid::parse(loop.checkpoint_.id)), "", "", writes);
   const TaskWrites input = TaskWrites::of_input(writes);
   const std::vector<Index> updated = loop.state_.apply({&input, 1});

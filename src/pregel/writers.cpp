@@ -90,7 +90,7 @@ class ResultWriter {
     if (!writable.empty() && std::find(writable.begin(), writable.end(), index) == writable.end()) {
       return;
     }
-    writes_.push_back({graph_.channels[index].key, value, index});
+    writes_.push_back({{}, value, index});
   }
 
   void write_gotos(const Value& result) {
