@@ -317,7 +317,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   Selection own_output_;               // if they were given by the caller
 
   ThreadState state_;
-  Checkpoint checkpoint_;                   // id, ts; the rest is in state_
+  Checkpoint checkpoint_;                   // its id; the rest is in state_
   Value metadata_;                          // of the checkpoint
   std::string loaded_id_;                   // the checkpoint that was loaded, or of the empty one
   std::string saved_id_;                    // parent of the next put; empty: none

@@ -42,6 +42,9 @@ void ThreadState::reserve_scratch() {
   changes_.reserve(kFew);
   updated_.reserve(kFew);
   transients_.reserve(kFew);
+  if (!saver_) return;
+  moved_.reserve(kFew);
+  committed_.reserve(kFew);
 }
 
 ThreadState::ScratchGuard::~ScratchGuard() {

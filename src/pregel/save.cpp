@@ -225,10 +225,9 @@ void Loop::save_checkpoint(std::vector<Index> snapshots) {
   put.metadata = checkpoint_metadata(metadata_, scope_.checkpoint_metadata);
   if (scope_.place.is_object()) put.metadata = scope_.place.merge(put.metadata);
   put.expected_head = expected_head_;
-  checkpoint_.ts = now_text();
   put.checkpoint.v = checkpoint_.v;
   put.checkpoint.id = checkpoint_.id;
-  put.checkpoint.ts = checkpoint_.ts;
+  put.checkpoint.ts = now_text();
   put.checkpoint.channel_versions = state_.channel_versions();
   put.checkpoint.versions_seen = state_.versions_seen();
   put.checkpoint.updated_channels = updated_ ? state_.updated_channels(*updated_) : Value();
@@ -241,7 +240,11 @@ void Loop::save_checkpoint(std::vector<Index> snapshots) {
         make_extension(ExtensionCode::delta_snapshot, state_.get(index)));
   }
   if (graph_->has_untracked) sanitize_sends(put.checkpoint.channel_values);
-  previous_id_ = saved_id_.empty() ? std::nullopt : std::optional(saved_id_);
+  if (saved_id_.empty()) {
+    previous_id_.reset();
+  } else {
+    previous_id_ = saved_id_;
+  }
   saved_id_ = checkpoint_.id;
   if (expected_head_) expected_head_ = checkpoint_.id;
   saves_.put(std::move(put));
@@ -485,10 +488,9 @@ void Loop::put_exit_writes() {
   for (std::string_view task_id : order) {
     const auto task = tasks.find(task_id);
     const bool is_known = task != tasks.end();
-    const auto put =
-        writes_put(task_id, is_known ? task->second->path_text() : "",
-                   is_known ? task->second->name : "", by_task[task_id], checkpoint_.id);
-    if (put) saves_.put_writes(*put, true);
+    auto put = writes_put(task_id, is_known ? task->second->path_text() : "",
+                          is_known ? task->second->name : "", by_task[task_id], checkpoint_.id);
+    if (put) saves_.put_writes(std::move(*put), true);
   }
 }
 

@@ -96,7 +96,7 @@ void ThreadState::load_unversioned(const Value& channel_values) {
 Value ThreadState::build_view(const Selection& selection) const {
   ObjectBuilder builder;
   for (Index index : selection.channels) {
-    if (!info(index).managed && is_available(index)) builder.set(info(index).name, get(index));
+    if (!info(index).managed && is_available(index)) builder.set_key(info(index).key, get(index));
   }
   return std::move(builder).build();
 }
@@ -269,7 +269,7 @@ bool ThreadState::has_moved(Index index) const {
 
 Value ThreadState::commit_versions() {
   ObjectBuilder changes;
-  for (Index index : moved_) changes.set(info(index).name, version(index));
+  for (Index index : moved_) changes.set_key(info(index).key, version(index));
   committed_.swap(moved_);
   moved_.clear();
   Value new_versions = std::move(changes).build();
@@ -282,7 +282,7 @@ Value ThreadState::new_channel_values() const {
   for (Index index : committed_) {
     Value stored;
     if (info(index).channel->store(cells_[index].state, stored)) {
-      values.set(info(index).name, std::move(stored));
+      values.set_key(info(index).key, std::move(stored));
     }
   }
   return std::move(values).build();
@@ -293,18 +293,25 @@ Value ThreadState::all_channel_values() const {
   for (Index index = 0; index < cells_.size(); ++index) {
     Value stored;
     if (!version(index).is_null() && info(index).channel->store(cells_[index].state, stored)) {
-      values.set(info(index).name, std::move(stored));
+      values.set_key(info(index).key, std::move(stored));
     }
   }
   return std::move(values).build();
 }
 
 Value ThreadState::updated_channels(const std::vector<Index>& updated) const {
-  std::vector<Index> sorted = updated;
-  std::sort(sorted.begin(), sorted.end(),
-            [this](Index a, Index b) { return info(a).name < info(b).name; });
-  detail::VectorEditor names(sorted.size());
-  for (Index index : sorted) names.push_back(info(index).key);
+  const auto comes_first = [this](Index a, Index b) { return info(a).name < info(b).name; };
+  detail::VectorEditor names(updated.size());
+  const auto add = [&](const std::vector<Index>& sorted) {
+    for (Index index : sorted) names.push_back(info(index).key);
+  };
+  if (std::is_sorted(updated.begin(), updated.end(), comes_first)) {
+    add(updated);
+  } else {
+    std::vector<Index> sorted = updated;
+    std::sort(sorted.begin(), sorted.end(), comes_first);
+    add(sorted);
+  }
   return detail::vector_value(Kind::list, std::move(names).finish());
 }
 

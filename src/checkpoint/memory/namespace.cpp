@@ -207,9 +207,9 @@ std::vector<DeltaHistory> Namespace::delta_history(std::string_view checkpoint_i
       if (histories[i].seed) continue;
       for (auto task = tasks.rbegin(); task != tasks.rend(); ++task) {
         for (auto write = task->writes.rbegin(); write != task->writes.rend(); ++write) {
-          if (write->channel != channels[i]) continue;
+          if (write->channel.as_string() != channels[i]) continue;
           histories[i].writes.push_back(
-              {task->task_id, write->channel, write->value, task->task_path});
+              {task->task_id, channels[i], write->value, std::string(task->task_path.as_string())});
         }
       }
       if (const Value* stored = stored_value(ancestor, channels[i])) {
