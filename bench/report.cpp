@@ -55,7 +55,8 @@ void add_times(ObjectBuilder& line, const Row& row) {
 
 }  // namespace
 
-Stopwatch::Stopwatch() : wall_start_(std::chrono::steady_clock::now()), cpu_start_(process_cpu()) {}
+// The clock last: asking for the CPU time is a system call.
+Stopwatch::Stopwatch() : cpu_start_(process_cpu()), wall_start_(std::chrono::steady_clock::now()) {}
 
 double Stopwatch::wall() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_start_).count();

@@ -21,8 +21,8 @@ class Stopwatch {
   double cpu() const;
 
  private:
-  std::chrono::steady_clock::time_point wall_start_;
   double cpu_start_;
+  std::chrono::steady_clock::time_point wall_start_;
 };
 
 // Seconds per repetition.

@@ -152,8 +152,8 @@ class CompiledGraph::History {
     StateSnapshot snapshot_;
   };
 
-  History(std::function<std::optional<StateSnapshot>()> next,
-          std::shared_ptr<const pregel::Graph> graph)
+  // `next` makes its argument the next snapshot, or returns false at the end.
+  History(std::function<bool(StateSnapshot&)> next, std::shared_ptr<const pregel::Graph> graph)
       : next_(std::move(next)), graph_(std::move(graph)) {}
   Iterator begin() { return Iterator(this); }
   std::default_sentinel_t end() const { return {}; }
@@ -163,7 +163,7 @@ class CompiledGraph::History {
 
  private:
   friend class Iterator;
-  std::function<std::optional<StateSnapshot>()> next_;
+  std::function<bool(StateSnapshot&)> next_;
   std::shared_ptr<const pregel::Graph> graph_;
 };
 

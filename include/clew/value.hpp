@@ -421,6 +421,8 @@ class ListBuilder {
 class ObjectBuilder {
  public:
   void set(std::string_view key, Value value);
+  // The same with a string that may be shared.
+  void set_key(Value key, Value value);
   Value build() &&;
 
  private:

@@ -54,7 +54,12 @@ class Untracked final : public Channel {
 
 }  // namespace
 
-ChannelPtr ephemeral(bool guard) { return std::make_shared<const Ephemeral>(guard); }
+// A graph has one for each node: they all look at the same memory.
+ChannelPtr ephemeral(bool guard) {
+  static const auto guarded = std::make_shared<const Ephemeral>(true);
+  static const auto unguarded = std::make_shared<const Ephemeral>(false);
+  return guard ? guarded : unguarded;
+}
 // Keeping any one of a step's values for that step is what an unguarded ephemeral does.
 ChannelPtr any_value() { return ephemeral(false); }
 ChannelPtr untracked(bool guard) { return std::make_shared<const Untracked>(guard); }

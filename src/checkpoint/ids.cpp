@@ -256,9 +256,8 @@ template <class Parts>
 std::string origin_task_id(const TaskOrigin& origin, std::string_view node, std::string_view kind,
                            const Parts& kind_parts) {
   const Uuid::Bytes& checkpoint = origin.checkpoint_id.bytes();
-  std::string input;
-  input.reserve(192);
-  input.append(checkpoint.begin(), checkpoint.end());
+  thread_local std::string input;  // keeps its memory: every task of a step has an id
+  input.assign(checkpoint.begin(), checkpoint.end());
   append_node_ns(input, origin.parent_ns, node);
   char step[20];
   input.append(step, std::to_chars(step, std::end(step), origin.step).ptr);

@@ -247,7 +247,7 @@ class Compiler {
   void attach_edge(const GraphBuilder::Edge& edge) {
     if (edge.to == END) return;
     pregel::Write write;
-    write.channel = Value(std::string(pregel::kBranchTo) + edge.to);
+    write.name = Value(std::string(pregel::kBranchTo) + edge.to);
     graph_->nodes[node_index(edge.from.front())].edges.push_back(std::move(write));
   }
 
@@ -266,7 +266,7 @@ class Compiler {
     }
     for (const std::string& from : edge.from) {
       pregel::Write write;
-      write.channel = Value(name);
+      write.name = Value(name);
       write.value = Value(from);
       graph_->nodes[node_index(from)].edges.push_back(std::move(write));
     }
@@ -288,7 +288,7 @@ class Compiler {
   void resolve_edges() {
     for (Node& node : graph_->nodes) {
       for (pregel::Write& write : node.edges) {
-        write = graph_->write_to(write.name(), write.value);
+        write = graph_->write_to(write.name.as_string(), write.value);
       }
     }
   }

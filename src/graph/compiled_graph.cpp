@@ -1,5 +1,6 @@
 #include <clew/compiled_graph.hpp>
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "pregel/loop.hpp"
 #include "pregel/run_metadata.hpp"
 #include "pregel/state_access.hpp"
+#include "pregel/state_reader.hpp"
 #include "pregel/task_status.hpp"
 
 namespace clew {
@@ -20,6 +22,7 @@ using pregel::Graph;
 using pregel::Loop;
 using pregel::Scope;
 using pregel::StateAccess;
+using pregel::StateReader;
 
 namespace {
 
@@ -69,10 +72,10 @@ Scope root_scope(const Graph& graph, const Config& config) {
   return scope;
 }
 
-// The graph and address that a call about a subgraph's state means.
+// The graph and its namespace that a call about a subgraph's state means.
 struct Target {
   std::shared_ptr<const Graph> graph;
-  Config config;
+  std::string checkpoint_ns;
 };
 
 std::shared_ptr<const Graph> find_subgraph(const std::shared_ptr<const Graph>& graph,
@@ -85,15 +88,13 @@ std::shared_ptr<const Graph> find_subgraph(const std::shared_ptr<const Graph>& g
 }
 
 Target find_target(const std::shared_ptr<const Graph>& graph, const Config& config) {
-  if (config.checkpoint_ns.empty()) return {graph, config};
+  if (config.checkpoint_ns.empty()) return {graph, {}};
   const std::string path = pregel::node_path(config.checkpoint_ns);
   std::shared_ptr<const Graph> child = find_subgraph(graph, path);
   if (!child) throw SubgraphNotFoundError("there is no subgraph at '" + path + "'");
-  Config child_config = config;
-  if (child->options.subgraph_persistence == SubgraphPersistence::own) {
-    child_config.checkpoint_ns = pregel::namespace_without_ids(config.checkpoint_ns);
-  }
-  return {std::move(child), std::move(child_config)};
+  const bool is_own = child->options.subgraph_persistence == SubgraphPersistence::own;
+  return {std::move(child),
+          is_own ? pregel::namespace_without_ids(config.checkpoint_ns) : config.checkpoint_ns};
 }
 
 }  // namespace
@@ -168,29 +169,58 @@ Task<std::invoke_result_t<F>> call_elsewhere(std::shared_ptr<const Graph> graph,
 
 namespace {
 
-// One of several runs that somebody waits for.
-struct BatchRun {
-  Value result;
-  std::exception_ptr error;
-  detail::Ended ended;
+// Several runs that somebody waits for; whoever ends the last one wakes him.
+class Batch {
+ public:
+  Batch(std::shared_ptr<const Graph> graph, std::span<const Value> inputs,
+        std::span<const Config> configs)
+      : graph_(std::move(graph)), inputs_(inputs), configs_(configs), runs_(inputs.size()) {}
+
+  std::vector<Value> run() {
+    if (runs_.empty()) return {};
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      graph_->executor().post([this, i] { start(i); });
+    }
+    ended_.wait();
+    std::vector<Value> results;
+    results.reserve(runs_.size());
+    for (Run& run : runs_) {
+      if (run.error) std::rethrow_exception(run.error);
+      results.push_back(std::move(run.result));
+    }
+    return results;
+  }
+
+ private:
+  struct Run {
+    Value result;
+    std::exception_ptr error;
+  };
 
   // The loop is made here and goes when the run ends: a large batch has few at a time.
-  void start(const std::shared_ptr<const Graph>& graph, const Value& input, const Config& config) {
+  void start(std::size_t i) {
     try {
-      const auto loop = Loop::make(graph, root_scope(*graph, config), input);
-      loop->start([this, run = loop.get()](std::exception_ptr outcome) {
-        if (!outcome) result = run->result();
-        end(std::move(outcome));
+      const auto loop = Loop::make(graph_, root_scope(*graph_, configs_[i]), inputs_[i]);
+      loop->start([this, i, run = loop.get()](std::exception_ptr outcome) {
+        if (!outcome) runs_[i].result = run->result();
+        end(i, std::move(outcome));
       });
     } catch (...) {
-      end(std::current_exception());
+      end(i, std::current_exception());
     }
   }
 
-  void end(std::exception_ptr outcome) {
-    error = std::move(outcome);
-    ended.set();
+  void end(std::size_t i, std::exception_ptr outcome) {
+    runs_[i].error = std::move(outcome);
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) ended_.set();
   }
+
+  const std::shared_ptr<const Graph> graph_;
+  const std::span<const Value> inputs_;
+  const std::span<const Config> configs_;
+  std::vector<Run> runs_;
+  std::atomic<std::size_t> left_{runs_.size()};
+  detail::Ended ended_;
 };
 
 }  // namespace
@@ -201,19 +231,7 @@ std::vector<Value> CompiledGraph::batch(std::span<const Value> inputs,
     throw BadArgumentError("batch() takes as many configs as inputs");
   }
   for (const Config& config : configs) check_run(*graph_, config);
-  std::vector<BatchRun> runs(inputs.size());
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    graph_->executor().post([&run = runs[i], &input = inputs[i], &config = configs[i], this] {
-      run.start(graph_, input, config);
-    });
-  }
-  for (BatchRun& run : runs) run.ended.wait();
-  std::vector<Value> results;
-  for (BatchRun& run : runs) {
-    if (run.error) std::rethrow_exception(run.error);
-    results.push_back(std::move(run.result));
-  }
-  return results;
+  return Batch(graph_, inputs, configs).run();
 }
 
 Task<std::vector<Value>> CompiledGraph::async_batch(std::vector<Value> inputs,
@@ -455,12 +473,15 @@ void start_hosted_run(const CompiledGraph& graph, const Value& input, const Conf
 StateSnapshot CompiledGraph::get_state(const Config& config, bool subgraphs) const {
   const std::shared_ptr<Checkpointer> saver = state_checkpointer(*graph_, config);
   const Target target = find_target(graph_, config);
-  auto saved = saver->get_tuple(
-      {config.thread_id, target.config.checkpoint_ns, target.config.checkpoint_id});
+  auto saved = saver->get_tuple({config.thread_id, target.checkpoint_ns, config.checkpoint_id});
   StateSnapshot snapshot;
-  StateAccess(target.graph, saver)
-      .fill(snapshot, target.config, saved ? &*saved : nullptr, config.checkpoint_id.empty(),
-            subgraphs);
+  if (saved) {
+    const bool live = config.checkpoint_id.empty();
+    StateReader(target.graph, saver).fill(snapshot, *saved, live, subgraphs);
+  } else {
+    snapshot = pregel::empty_state(config);
+    snapshot.config.checkpoint_ns = target.checkpoint_ns;
+  }
   return snapshot;
 }
 
@@ -473,9 +494,9 @@ Task<StateSnapshot> CompiledGraph::async_get_state(Config config, bool subgraphs
 namespace {
 
 // A history that is addressed at a checkpoint consists of it, unless the options leave it out.
-std::vector<CheckpointTuple> history_of_one(Checkpointer& saver, const Config& config,
+std::vector<CheckpointTuple> history_of_one(Checkpointer& saver, const CheckpointKey& key,
                                             const HistoryOptions& options) {
-  auto saved = saver.get_tuple({config.thread_id, config.checkpoint_ns, config.checkpoint_id});
+  auto saved = saver.get_tuple(key);
   if (!saved || options.limit == 0U) return {};
   if (!options.before.empty() && saved->checkpoint.id >= options.before) return {};
   if (!internal::matches_metadata(saved->metadata, options.filter)) return {};
@@ -484,60 +505,73 @@ std::vector<CheckpointTuple> history_of_one(Checkpointer& saver, const Config& c
   return history;
 }
 
+// Reads a history page by page.
+class HistoryWalk {
+ public:
+  HistoryWalk(const Target& target, std::shared_ptr<Checkpointer> saver, const Config& config,
+              const HistoryOptions& options)
+      : saver_(std::move(saver)),
+        reader_(target.graph, saver_),
+        thread_id_(config.thread_id),
+        checkpoint_ns_(target.checkpoint_ns),
+        list_{options.filter, options.before, std::nullopt},
+        left_(options.limit) {
+    if (config.checkpoint_id.empty()) return;
+    page_ = history_of_one(*saver_, {thread_id_, checkpoint_ns_, config.checkpoint_id}, options);
+    has_more_ = false;
+  }
+
+  // False at the end.
+  bool next(StateSnapshot& snapshot) {
+    if (position_ == page_.size() && has_more_) turn_page();
+    if (position_ == page_.size()) return false;
+    reader_.fill(snapshot, page_[position_++], false, false);
+    return true;
+  }
+
+ private:
+  void turn_page() {
+    // A query costs more than what it finds. Without one, the memory of a few is soon used again.
+    const std::size_t most = saver_->waits_for_device() ? 64 : 3;
+    list_.limit = left_ ? std::min(most, *left_) : most;
+    page_ = saver_->list(thread_id_, checkpoint_ns_, list_);
+    position_ = 0;
+    has_more_ = page_.size() == *list_.limit && !page_.empty();
+    if (left_) *left_ -= page_.size();
+    if (!page_.empty()) list_.before = page_.back().checkpoint.id;
+  }
+
+  const std::shared_ptr<Checkpointer> saver_;
+  StateReader reader_;
+  const std::string thread_id_;
+  const std::string checkpoint_ns_;
+  ListOptions list_;
+  std::optional<std::size_t> left_;
+  std::vector<CheckpointTuple> page_;
+  std::size_t position_ = 0;
+  bool has_more_ = true;
+};
+
 }  // namespace
 
 CompiledGraph::History CompiledGraph::get_state_history(const Config& config,
                                                         const HistoryOptions& options) const {
   const std::shared_ptr<Checkpointer> saver = state_checkpointer(*graph_, config);
   const Target target = find_target(graph_, config);
-  struct Walk {
-    StateAccess access;
-    std::vector<CheckpointTuple> page = {};
-    std::size_t position = 0;
-    ListOptions list = {};
-    std::optional<std::size_t> left = {};
-    bool has_more = true;
-  };
-  auto walk = std::make_shared<Walk>(Walk{StateAccess(target.graph, saver)});
-  walk->list = {options.filter, options.before, std::nullopt};
-  walk->left = options.limit;
-  if (!target.config.checkpoint_id.empty()) {
-    walk->page = history_of_one(*saver, target.config, options);
-    walk->has_more = false;
-  }
-  return History(
-      [saver, target, walk]() -> std::optional<StateSnapshot> {
-        // A query costs more than what it finds; without one, a few stay in the cache.
-        const std::size_t page = saver->waits_for_device() ? 64 : 8;
-        if (walk->position == walk->page.size() && walk->has_more) {
-          walk->list.limit = walk->left ? std::min(page, *walk->left) : page;
-          walk->page =
-              saver->list(target.config.thread_id, target.config.checkpoint_ns, walk->list);
-          walk->position = 0;
-          walk->has_more = walk->page.size() == *walk->list.limit && !walk->page.empty();
-          if (walk->left) *walk->left -= walk->page.size();
-          if (!walk->page.empty()) walk->list.before = walk->page.back().checkpoint.id;
-        }
-        std::optional<StateSnapshot> snapshot;
-        if (walk->position == walk->page.size()) return snapshot;
-        walk->access.fill(snapshot.emplace(), target.config, &walk->page[walk->position++], false,
-                          false);
-        return snapshot;
-      },
-      graph_);
+  auto walk = std::make_shared<HistoryWalk>(target, saver, config, options);
+  return History([walk](StateSnapshot& snapshot) { return walk->next(snapshot); }, graph_);
 }
 
 Task<std::optional<StateSnapshot>> CompiledGraph::History::async_next() {
-  return call_elsewhere(graph_, next_);
+  return call_elsewhere(graph_, [next = next_] {
+    std::optional<StateSnapshot> snapshot(std::in_place);
+    if (!next(*snapshot)) snapshot.reset();
+    return snapshot;
+  });
 }
 
 CompiledGraph::History::Iterator& CompiledGraph::History::Iterator::operator++() {
-  std::optional<StateSnapshot> next = history_->next_();
-  if (next) {
-    snapshot_ = std::move(*next);
-  } else {
-    history_ = nullptr;
-  }
+  if (!history_->next_(snapshot_)) history_ = nullptr;
   return *this;
 }
 
@@ -556,7 +590,8 @@ Config CompiledGraph::bulk_update_state(
   }
   const Target target = find_target(graph_, config);
   const StateAccess access(target.graph, saver);
-  Config current = target.config;
+  Config current = config;
+  current.checkpoint_ns = target.checkpoint_ns;
   bool is_first = true;
   for (const auto& superstep : supersteps) {
     current = access.update(current, superstep, is_first);

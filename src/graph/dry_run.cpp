@@ -52,8 +52,7 @@ class Simulation {
 
  private:
   std::vector<Index> wake() {
-    const pregel::Write input{graph_.channels[graph_.start_channel].key, object(),
-                              graph_.start_channel};
+    const pregel::Write input{{}, object(), graph_.start_channel};
     const auto writes = pregel::TaskWrites::of_input({&input, 1});
     return apply({&writes, 1});
   }
@@ -88,7 +87,7 @@ class Simulation {
     signals_[index] = choices(node);
     if (is_first_run) {
       for (const Signal& choice : signals_[index]) {
-        writes.push_back({graph_.channels[choice.channel].key, {}, choice.channel});
+        writes.push_back({{}, {}, choice.channel});
       }
     }
     for (const pregel::Write& edge : node.edges) {

@@ -147,7 +147,7 @@ void Loop::emit_task_result(TaskRun& task, std::span<const Write> writes) {
       }
     }
     if (stream.contains(write.index) || write.is(kReturn)) {
-      results.emplace_back(write.name(), write.value);
+      results.emplace_back(graph_->name_of(write), write.value);
     }
   }
   emit(StreamMode::tasks,
@@ -161,7 +161,7 @@ void Loop::emit_task_result(TaskRun& task, std::span<const Write> writes) {
 
 void Loop::emit_updates(TaskRun& task, std::span<const Write> writes, bool cached) {
   if (!wants(StreamMode::updates)) return;
-  Value event = object({{task.name, task_update(*output_, writes)}});
+  Value event = object({{task.name, task_update(*graph_, *output_, writes)}});
   if (cached) event = event.set("__metadata__", Value{{"cached", true}});
   emit(StreamMode::updates, std::move(event), &task);
 }
@@ -225,8 +225,10 @@ void Loop::emit_checkpoint() {
   if (!scope_.checkpointer || !tells(StreamMode::checkpoints)) return;
   std::vector<PendingWrite> pending;
   for (const Pending& write : pending_) {
-    pending.push_back(
-        {std::string(write.task_id()), std::string(write.write.name()), write.write.value, {}});
+    pending.push_back({std::string(write.task_id()),
+                       std::string(graph_->name_of(write.write)),
+                       write.write.value,
+                       {}});
   }
   ListBuilder next;
   ListBuilder tasks;

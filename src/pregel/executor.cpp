@@ -1,10 +1,9 @@
-#include <time.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <system_error>
 #include <thread>
@@ -12,21 +11,16 @@
 
 #include <clew/task.hpp>
 
+#include "pregel/processor_time.hpp"
+
 namespace clew {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What this process has computed so far, on all processors.
-std::chrono::nanoseconds time_computed() {
-  timespec used;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
-}
-
 // As many threads as there are processors, and more while functions wait rather
-// than compute: then a timer finds work queued and the processors idle. Threads
-// go after resting a while.
+// than compute: then a timer finds work queued, and that the threads do not want the
+// processors. Threads go after resting a while.
 class ThreadPool final : public Executor {
  public:
   void post(std::function<void()> function) override { post_all({&function, 1}); }
@@ -127,7 +121,7 @@ class ThreadPool final : public Executor {
       const std::lock_guard lock(timer_mutex_);
       watch_begin_ = Clock::now();
       watch_due_ = watch_begin_ + kPatience;
-      computed_ = time_computed();
+      computed_ = pregel::time_computed();
       need_timer_thread();
     }
     timer_changed_.notify_one();
@@ -157,27 +151,46 @@ class ThreadPool final : public Executor {
     }
   }
 
+  // Whether the threads left at least half of the processors to others since the watch began.
+  // If they seem to, it may be that other programs were faster: what they were kept waiting
+  // counts as well. That takes long to find out, so it is asked only then, from the next
+  // watch on.
+  bool is_idle() {
+    const auto enough = (Clock::now() - watch_begin_) * static_cast<std::int64_t>(processors_) / 2;
+    const auto computed = pregel::time_computed() - computed_;
+    if (computed >= enough) {
+      kept_waiting_.reset();
+      return false;
+    }
+    const auto now_kept_waiting = pregel::time_kept_waiting();
+    const auto before = std::exchange(kept_waiting_, now_kept_waiting);
+    return before && computed + (now_kept_waiting - *before) < enough;
+  }
+
   // Adds threads if work is queued although processors are free: as many again,
   // so that any number of waiting functions soon has a thread.
   void relieve() {
-    const auto computed = time_computed() - computed_;
-    const auto passed = Clock::now() - watch_begin_;
-    const bool is_idle = computed < passed * static_cast<std::int64_t>(processors_) / 2;
-    std::size_t new_threads = 0;
     {
       const std::lock_guard lock(mutex_);
       if (queue_.empty()) {
         is_watched_ = false;
+        kept_waiting_.reset();
         return;
       }
-      if (is_idle) {
-        const std::size_t room = kMostThreads - std::min(kMostThreads, threads_);
-        new_threads = std::min({std::max<std::size_t>(1, threads_), queue_.size(), room});
-      }
+    }
+    if (is_idle()) add_threads();
+    watch();
+  }
+
+  void add_threads() {
+    std::size_t new_threads = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      const std::size_t room = kMostThreads - std::min(kMostThreads, threads_);
+      new_threads = std::min({std::max<std::size_t>(1, threads_), queue_.size(), room});
       threads_ += new_threads;
     }
     start_threads(new_threads);
-    watch();
   }
 
   static constexpr Clock::time_point kNever = Clock::time_point::max();
@@ -198,6 +211,8 @@ class ThreadPool final : public Executor {
   Clock::time_point watch_due_ = kNever;
   Clock::time_point watch_begin_;
   std::chrono::nanoseconds computed_{0};  // when the watch began
+  // Then, if it was asked; the timer thread's own.
+  std::optional<std::chrono::nanoseconds> kept_waiting_;
 };
 
 }  // namespace

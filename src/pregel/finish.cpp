@@ -40,6 +40,9 @@ void Loop::end(std::exception_ptr error) {
   } catch (...) {
     error = std::current_exception();
   }
+  // The error belongs to whoever waits for the run; a thread that comes to help too late may
+  // be the one that destroys the tasks.
+  for (const auto& task : tasks_) task->error = nullptr;
   // The last reference to this run may be the caller's, who may let go of it.
   const std::shared_ptr<Loop> self = shared_from_this();
   const Done done = std::move(done_);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <clew/extension.hpp>
+
 namespace clew::pregel {
 
 void Selection::index_members() {
@@ -26,10 +28,16 @@ Index Graph::find_node(std::string_view node) const {
   return found == node_index_.end() ? kUnknown : found->second;
 }
 
+const Node* Graph::node_of_send(const Value& packet) const {
+  if (!is_send(packet)) return nullptr;
+  const Index node = find_node(packet.as_extension().payload[0].as_string());
+  return node == kUnknown || nodes[node].is_hidden ? nullptr : &nodes[node];
+}
+
 Write Graph::write_to(std::string_view channel, Value value) const {
   const Index index = find_channel(channel);
   if (index == kUnknown) return {Value(channel), std::move(value), kUnknown};
-  return {channels[index].key, std::move(value), index};
+  return {{}, std::move(value), index};
 }
 
 Write Graph::branch_to(std::string_view node, Value value) const {
@@ -77,6 +85,7 @@ void Graph::finish() {
     Node& node = nodes[i];
     node.key = Value(node.name);
     node.path_text = "~" + std::string(kPull) + ", " + node.name;
+    node.path = list({kPull, node.key});
     node.first_seen = trigger_count;
     trigger_count += node.triggers.size();
     ListBuilder trigger_list;

@@ -29,14 +29,16 @@ using Index = std::size_t;
 // No channel, or no node, of this graph.
 inline constexpr Index kUnknown = static_cast<Index>(-1);
 
-// A write of a task: the channel by name, and by index if the graph has it.
+// A write of a task: to a channel of the graph, or, by name, to one that it does not have,
+// as those for what the engine notes about the task.
 struct Write {
-  Value channel;
+  Value name;  // only then
   Value value;
   Index index = kUnknown;
 
-  std::string_view name() const { return channel.as_string(); }
-  bool is(std::string_view reserved) const { return index == kUnknown && name() == reserved; }
+  bool is(std::string_view reserved) const {
+    return index == kUnknown && name.as_string() == reserved;
+  }
 };
 
 // Where an object of a selection has a channel, if it has all that come before it.
@@ -45,19 +47,21 @@ struct Place {
   Index position;
 };
 
+// First what every step looks at: in a large graph that is read from memory each time.
 struct ChannelInfo {
-  std::string name;
-  Value key;  // the name as a Value
   ChannelPtr channel;
-  Value json_schema;  // of what it holds
   const ManagedValue* managed = nullptr;
-  const StoredAsHistory* history = nullptr;
-  const SnapshotChannel* snapshots = nullptr;
-  bool is_transient = false;
-  ChannelState initial;  // as it is in a new thread
-  bool is_initially_available = false;
   std::vector<Index> triggers;  // nodes that it can trigger
   std::vector<Place> places;    // in the selections that contain it
+  bool is_transient = false;
+  bool is_initially_available = false;
+  std::string name;
+  Value key;  // the name as a Value
+
+  ChannelState initial;  // as it is in a new thread
+  const StoredAsHistory* history = nullptr;
+  const SnapshotChannel* snapshots = nullptr;
+  Value json_schema;  // of what it holds
 };
 
 // Channels that are read together: an object of them, or a bare value.
@@ -80,18 +84,13 @@ struct Branch {
   bool has_own_reads = false;
 };
 
+// In the same order.
 struct Node {
-  std::string name;
-  Value key;
-  NodeBody body;  // empty for START, which passes its input on
-  NodeOptions options;
-  bool is_hidden = false;
-
   std::vector<Index> triggers;
-  Index first_seen = 0;                    // of its triggers among all nodes' triggers
-  std::vector<std::string> trigger_names;  // sorted
-  Value trigger_list;
-  Index selection = 0;  // what it reads
+  Index first_seen = 0;  // of its triggers among all nodes' triggers
+  Index selection = 0;   // what it reads
+  NodeBody body;         // empty for START, which passes its input on
+  bool is_hidden = false;
 
   // What happens to its result.
   bool is_entrypoint = false;   // writes __end__ and __previous__
@@ -99,10 +98,16 @@ struct Node {
   std::vector<Write> edges;     // written after every run
   std::vector<Branch> branches;
 
+  NodeOptions options;
+  std::string name;
+  Value key;
+  std::vector<std::string> trigger_names;  // sorted
+  Value trigger_list;
   Index error_handler = kUnknown;
   bool is_error_handler = false;
   std::vector<std::shared_ptr<const Graph>> subgraphs;
   std::string path_text;  // "~__pregel_pull, name"
+  Value path;             // the same as a list
 };
 
 class Graph {
@@ -138,11 +143,22 @@ class Graph {
   Executor& executor() const;
 
   Index find_channel(std::string_view channel) const;
+  // The same, at little cost if it is the channel at `guess`.
+  Index find_channel(const Value& channel, Index guess) const {
+    const bool is_guessed = guess < channels.size() && same(channels[guess].key, channel);
+    return is_guessed ? guess : find_channel(channel.as_string());
+  }
   Index find_node(std::string_view node) const;
+
+  // The node that a Send runs; null if it is none, or to none of this graph.
+  const Node* node_of_send(const Value& packet) const;
 
   // A write to a channel given by name.
   Write write_to(std::string_view channel, Value value) const;
   Write branch_to(std::string_view node, Value value) const;
+  std::string_view name_of(const Write& write) const {
+    return write.index == kUnknown ? write.name.as_string() : channels[write.index].name;
+  }
 
   // Whether a node was done, when it was timed lately, sooner than another thread would
   // have been there to help. Late once may be the system's doing; twice in a row is not.

@@ -208,10 +208,14 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::function<void()> helper(const std::shared_ptr<Round>& round);
   void run_some(Round& round);
   void run_alone(TaskRun& task);
+  void run_in_place(TaskRun& task);
   bool are_quick(const Round& round) const;
   void ask_for_help(const std::shared_ptr<Round>& round, bool takes_part);
   bool call_for_more(std::shared_ptr<Round>& seen);
+  static bool is_awaited(const TaskRun& task);
   void execute(TaskRun& task);
+  void name_task(TaskRun& task) const;
+  void run_function(TaskRun& task);
   Task<void> execute_coroutine(TaskRun& task);
   Task<Value> run_subgraph(TaskRun& task);
   void write_task_result(TaskRun& task, const Value& result);
@@ -220,6 +224,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::optional<std::chrono::nanoseconds> next_attempt(TaskRun& task);
   bool handle_parent_command(TaskRun& task, ParentCommand& command);
   void finish_task(TaskRun& task);
+  void settle(TaskRun& task);
   void make_way(TaskRun& ended);
   void commit(TaskRun& task, const std::exception_ptr& error);
   void commit_failure(TaskRun& task, const std::exception_ptr& error);
@@ -312,7 +317,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   Selection own_output_;               // if they were given by the caller
 
   ThreadState state_;
-  Checkpoint checkpoint_;                   // id, ts; the rest is in state_
+  Checkpoint checkpoint_;                   // its id; the rest is in state_
   Value metadata_;                          // of the checkpoint
   std::string loaded_id_;                   // the checkpoint that was loaded, or of the empty one
   std::string saved_id_;                    // parent of the next put; empty: none

@@ -14,6 +14,7 @@ void ThreadState::preview(std::span<const TaskWrites> tasks) { apply(tasks, Valu
 const std::vector<Index>& ThreadState::apply(std::span<const TaskWrites> tasks,
                                              const Value& version) {
   const ScratchGuard guard(*this);
+  if (changes_.capacity() == 0) reserve_scratch();
   is_new_ = false;
   updated_.clear();
   bool ends_step = false;
@@ -34,6 +35,16 @@ const std::vector<Index>& ThreadState::apply(std::span<const TaskWrites> tasks,
   if (ends_step) pass_step(version);
   if (has_changed_ && !version.is_null()) max_version_ = version;
   return updated_;
+}
+
+void ThreadState::reserve_scratch() {
+  constexpr std::size_t kFew = 4;
+  changes_.reserve(kFew);
+  updated_.reserve(kFew);
+  transients_.reserve(kFew);
+  if (!saver_) return;
+  moved_.reserve(kFew);
+  committed_.reserve(kFew);
 }
 
 ThreadState::ScratchGuard::~ScratchGuard() {

@@ -12,11 +12,10 @@
 namespace clew::pregel {
 
 std::shared_ptr<TaskRun> Loop::prepare_push(std::int64_t index, const Value& packet) {
-  if (!is_send(packet)) return nullptr;
+  const Node* node = graph_->node_of_send(packet);
+  if (!node) return nullptr;
   const Value& parts = packet.as_extension().payload;
-  const Index node = graph_->find_node(parts[0].as_string());
-  if (node == kUnknown || graph_->nodes[node].is_hidden) return nullptr;
-  auto task = make_recycled<TaskRun>(*this, TaskKind::push, graph_->nodes[node]);
+  auto task = make_recycled<TaskRun>(*this, TaskKind::push, *node);
   task->index = index;
   task->input = parts[1];
   if (parts.size() > 2) task->send_timeout = packet.get<Send>().timeout;
@@ -25,9 +24,7 @@ std::shared_ptr<TaskRun> Loop::prepare_push(std::int64_t index, const Value& pac
 }
 
 std::shared_ptr<TaskRun> Loop::prepare_pull(const Node& node) {
-  if (!state_.is_triggered(node)) return nullptr;
-  const Selection& selection = graph_->selections[node.selection];
-  if (selection.is_bare && !state_.is_available(selection.channels.front())) return nullptr;
+  if (!state_.is_due(node)) return nullptr;
   auto task = make_recycled<TaskRun>(*this, TaskKind::pull, node);
   task->writes.swap(spare_writes_);
   task->input = state_.read(node.selection, step_, stop_);

@@ -189,8 +189,27 @@ bool Loop::give_token() {
 
 void Loop::run_alone(TaskRun& task) {
   task.is_timed = static_cast<bool>(scope_.leaves);
-  if (!scope_.leaves || graph_->is_quick(*task.node)) return execute(task);
-  executor_.post([self = shared_from_this(), &task] { self->execute(task); });
+  const bool is_left_to_others = scope_.leaves && !graph_->is_quick(*task.node);
+  if (is_left_to_others) {
+    executor_.post([self = shared_from_this(), &task] { self->execute(task); });
+  } else if (is_awaited(task)) {
+    execute(task);
+  } else {
+    run_in_place(task);
+  }
+}
+
+// A function that no other task runs beside, apart from its own calls. It needs no token, as
+// it has ended when this returns; and if no call of it runs, nobody can add to the counters.
+void Loop::run_in_place(TaskRun& task) {
+  outstanding_.store(1, std::memory_order_relaxed);
+  run_function(task);
+  if (running_.load(std::memory_order_relaxed) == 1) {
+    running_.store(0, std::memory_order_relaxed);
+  } else {
+    running_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  settle(task);
 }
 
 bool Loop::are_quick(const Round& round) const {
@@ -270,14 +289,28 @@ void Loop::task_done() {
 
 // One task ---------------------------------------------------------------------
 
-void Loop::execute(TaskRun& task) {
-  // Made now: the node may tell something from several threads.
-  if (scope_.sink && scope_.sink->names_tasks) task.id();
+bool Loop::is_awaited(const TaskRun& task) {
   const NodeBody& body = task.body();
-  if (body.coroutine || (body.subgraph && !task.is_hidden())) {
+  return body.coroutine || (body.subgraph && !task.is_hidden());
+}
+
+void Loop::execute(TaskRun& task) {
+  if (is_awaited(task)) {
     run_detached(execute_coroutine(task));
     return;
   }
+  run_function(task);
+  finish_task(task);
+}
+
+// A node may tell something from several threads, so it is known who tells it.
+void Loop::name_task(TaskRun& task) const {
+  if (scope_.sink && scope_.sink->names_tasks) task.id();
+}
+
+void Loop::run_function(TaskRun& task) {
+  name_task(task);
+  const NodeBody& body = task.body();
   while (true) {
     std::exception_ptr error;
     task.writes.clear();
@@ -297,11 +330,11 @@ void Loop::execute(TaskRun& task) {
     if (!delay) break;
     pause_thread(*delay, scope_.config.stop);
   }
-  finish_task(task);
 }
 
 Task<void> Loop::execute_coroutine(TaskRun& task) {
   const std::shared_ptr<Loop> self = shared_from_this();
+  name_task(task);
   while (true) {
     std::exception_ptr error;
     task.writes.clear();
@@ -324,8 +357,8 @@ Task<void> Loop::execute_coroutine(TaskRun& task) {
     const auto delay = after_attempt(task, error);
     if (!delay) break;
     // A stop ends the pause, and then the next attempt before it begins.
-    Task<void> until_retry = pause(executor_, *delay, scope_.config.stop);
-    co_await std::move(until_retry);
+    Pause until_retry(executor_, *delay, scope_.config.stop);
+    co_await until_retry;
   }
   finish_task(task);
 }
@@ -399,6 +432,11 @@ bool Loop::handle_parent_command(TaskRun& task, ParentCommand& command) {
 
 void Loop::finish_task(TaskRun& task) {
   running_.fetch_sub(1, std::memory_order_relaxed);
+  settle(task);
+  task_done();
+}
+
+void Loop::settle(TaskRun& task) {
   try {
     // Its own copy: whatever handles the failure takes it from the task.
     commit(task, std::exception_ptr(task.error));
@@ -411,7 +449,6 @@ void Loop::finish_task(TaskRun& task) {
     calls_done_.notify_all();
   }
   if (limited_ && task.is_in_round) make_way(task);
-  task_done();
 }
 
 // The next task may begin. Whoever ran a function goes on with it; of a coroutine, which may

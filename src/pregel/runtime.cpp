@@ -30,8 +30,8 @@ const NodeFailure& Runtime::failure() const {
 std::stop_token Runtime::stop_token() const { return run_->stop_token(); }
 
 Task<void> Runtime::sleep(std::chrono::nanoseconds duration) const {
-  Task<void> pause = pregel::pause(run_->loop.executor(), duration, stop_token());
-  co_await std::move(pause);
+  pregel::Pause pause(run_->loop.executor(), duration, stop_token());
+  co_await pause;
   run_->check_stopped();
 }
 

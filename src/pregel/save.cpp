@@ -20,14 +20,14 @@ namespace {
 constexpr std::int64_t kMaxStepsWithoutSnapshot = 5000;
 
 bool is_special(const Write& write) {
-  return write.index == kUnknown && write_index(write.name(), 0) < 0;
+  return write.index == kUnknown && write_index(write.name.as_string(), 0) < 0;
 }
 
 // Of several writes to one control channel the last counts.
 std::vector<Write> last_of_each(std::span<const Write> writes) {
   std::vector<Write> last;
   for (const Write& write : writes) {
-    const auto same_channel = [&](const Write& other) { return other.name() == write.name(); };
+    const auto same_channel = [&](const Write& other) { return same(other.name, write.name); };
     const auto earlier = std::find_if(last.begin(), last.end(), same_channel);
     if (earlier == last.end()) {
       last.push_back(write);
@@ -72,8 +72,8 @@ std::optional<WritesPut> Loop::writes_put(std::string_view task_id, std::string_
       put.writes.push_back({std::string(kNoWrites), {}});
       continue;
     }
-    put.writes.push_back(
-        {std::string(write.name()), graph_->has_untracked ? sanitized(write) : write.value});
+    put.writes.push_back({std::string(graph_->name_of(write)),
+                          graph_->has_untracked ? sanitized(write) : write.value});
   }
   if (put.writes.empty()) return std::nullopt;
   return put;
@@ -159,7 +159,10 @@ void Loop::store_in_cache(TaskRun& task, std::span<const Write> writes) {
   });
   if (!has_finished) return;
   std::vector<ChannelWrite> result;
-  for (const Write& write : task.writes) result.push_back({std::string(write.name()), write.value});
+  for (const Write& write : task.writes) {
+    result.push_back({std::string(graph_->name_of(write)), write.value});
+  }
+
   graph_->options.cache->set(cache_namespace(*graph_, task.name), cache_key(task),
                              std::move(result), task.cache_policy()->ttl);
 }
@@ -222,10 +225,9 @@ void Loop::save_checkpoint(std::vector<Index> snapshots) {
   put.metadata = checkpoint_metadata(metadata_, scope_.checkpoint_metadata);
   if (scope_.place.is_object()) put.metadata = scope_.place.merge(put.metadata);
   put.expected_head = expected_head_;
-  checkpoint_.ts = now_text();
   put.checkpoint.v = checkpoint_.v;
   put.checkpoint.id = checkpoint_.id;
-  put.checkpoint.ts = checkpoint_.ts;
+  put.checkpoint.ts = now_text();
   put.checkpoint.channel_versions = state_.channel_versions();
   put.checkpoint.versions_seen = state_.versions_seen();
   put.checkpoint.updated_channels = updated_ ? state_.updated_channels(*updated_) : Value();
@@ -238,7 +240,11 @@ void Loop::save_checkpoint(std::vector<Index> snapshots) {
         make_extension(ExtensionCode::delta_snapshot, state_.get(index)));
   }
   if (graph_->has_untracked) sanitize_sends(put.checkpoint.channel_values);
-  previous_id_ = saved_id_.empty() ? std::nullopt : std::optional(saved_id_);
+  if (saved_id_.empty()) {
+    previous_id_.reset();
+  } else {
+    previous_id_ = saved_id_;
+  }
   saved_id_ = checkpoint_.id;
   if (expected_head_) expected_head_ = checkpoint_.id;
   saves_.put(std::move(put));
@@ -482,10 +488,9 @@ void Loop::put_exit_writes() {
   for (std::string_view task_id : order) {
     const auto task = tasks.find(task_id);
     const bool is_known = task != tasks.end();
-    const auto put =
-        writes_put(task_id, is_known ? task->second->path_text() : "",
-                   is_known ? task->second->name : "", by_task[task_id], checkpoint_.id);
-    if (put) saves_.put_writes(*put, true);
+    auto put = writes_put(task_id, is_known ? task->second->path_text() : "",
+                          is_known ? task->second->name : "", by_task[task_id], checkpoint_.id);
+    if (put) saves_.put_writes(std::move(*put), true);
   }
 }
 

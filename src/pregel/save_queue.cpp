@@ -160,7 +160,7 @@ SaveQueue::~SaveQueue() {
   }
 }
 
-void SaveQueue::put(CheckpointPut put) {
+void SaveQueue::put(CheckpointPut&& put) {
   if (!work_) {
     put.writes = std::exchange(with_next_, {});
     return checkpointer_->put({&put, 1});
@@ -172,7 +172,7 @@ void SaveQueue::put(CheckpointPut put) {
   if (is_async_) begin();
 }
 
-void SaveQueue::put_writes(WritesPut put, bool at_once) {
+void SaveQueue::put_writes(WritesPut&& put, bool at_once) {
   if (!work_) return checkpointer_->put_writes({&put, 1});
   {
     const std::lock_guard lock(work_->mutex);
@@ -183,7 +183,7 @@ void SaveQueue::put_writes(WritesPut put, bool at_once) {
   begin();
 }
 
-void SaveQueue::put_with_next(WritesPut put) {
+void SaveQueue::put_with_next(WritesPut&& put) {
   if (work_) return put_writes(std::move(put), false);
   with_next_.push_back(std::move(put));
 }

@@ -33,15 +33,15 @@ class SaveQueue {
 
   // Under durability `async` storing begins a millisecond or two from now, so that quick
   // steps share a commit; otherwise when flush() is called.
-  void put(CheckpointPut put);
+  void put(CheckpointPut&& put);
 
   // What a task wrote: stored with the next checkpoint, in one commit where the
   // backend can. `at_once` if that may be long in coming: then storing begins now, under
   // `async` as above.
-  void put_writes(WritesPut put, bool at_once);
+  void put_writes(WritesPut&& put, bool at_once);
 
   // Writes that must not be seen unless the next checkpoint is stored too.
-  void put_with_next(WritesPut put);
+  void put_with_next(WritesPut&& put);
 
   // At the end of a graph inside a task: leaves its last checkpoints to the queue of the
   // graph around, which stores them with the next of its own, in one commit where the

@@ -346,7 +346,7 @@ void Loop::resume_thread(bool forks) {
 }
 
 void Loop::apply_input() {
-  const Write input{graph_->channels[graph_->start_channel].key, input_, graph_->start_channel};
+  const Write input{{}, input_, graph_->start_channel};
   // Tasks that did not get to run are dropped: their triggers count as seen.
   const std::vector<std::shared_ptr<TaskRun>> discarded = prepare_tasks();
   std::vector<TaskWrites> tasks;

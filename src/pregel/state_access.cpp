@@ -11,19 +11,14 @@ namespace clew::pregel {
 
 using internal::kDeltaCounters;
 
-namespace {
-
 void set_address(Config& config, const CheckpointKey& place, std::string checkpoint_id,
                  const Value& parents) {
   config.thread_id = place.thread_id;
   config.checkpoint_ns = place.checkpoint_ns;
-  if (parents.is_object() && !parents.empty()) {
-    config.checkpoint_map = parents.set(place.checkpoint_ns, checkpoint_id);
-  }
+  const bool has_parents = parents.is_object() && !parents.empty();
+  config.checkpoint_map = has_parents ? parents.set(place.checkpoint_ns, checkpoint_id) : Value();
   config.checkpoint_id = std::move(checkpoint_id);
 }
-
-}  // namespace
 
 Config checkpoint_config(const CheckpointKey& key, const Value& metadata) {
   Config config;
@@ -48,108 +43,11 @@ std::shared_ptr<Loop> StateAccess::open(const Config& config, const CheckpointTu
   return loop;
 }
 
-// The same for a look at the state: without the writes of tasks.
-Loop& StateAccess::reopen(const CheckpointTuple& saved) {
-  if (!viewer_) {
-    Scope scope;
-    scope.checkpointer = saver_;
-    viewer_ = Loop::make(graph_, std::move(scope), Value());
-  }
-  viewer_->scope_.config.thread_id = saved.key.thread_id;
-  viewer_->scope_.config.checkpoint_ns = saved.key.checkpoint_ns;
-  viewer_->checkpoint_.v = saved.checkpoint.v;
-  viewer_->checkpoint_.id = saved.checkpoint.id;
-  viewer_->metadata_ = saved.metadata;
-  viewer_->state_.load(saved);
-  viewer_->stand_still();
-  return *viewer_;
-}
-
 void Loop::stand_still() {
   updated_.reset();
   const Value& step = metadata_["step"];
   step_ = (step.is_int() ? step.as_int() : -1) + 1;
   stop_ = step_ + 2;
-}
-
-// Snapshots -------------------------------------------------------------------
-
-SnapshotTask StateAccess::describe(TaskRun& task, TaskOutcome& outcome,
-                                   const CheckpointTuple& saved, bool recurse) const {
-  SnapshotTask entry;
-  entry.id = task.id();
-  entry.name = task.name;
-  entry.path = task.path();
-  entry.error = std::move(outcome.error);
-  entry.result = std::move(outcome.result);
-  if (task.node->subgraphs.empty()) return entry;
-  Config child;
-  child.thread_id = saved.key.thread_id;
-  child.checkpoint_ns = task.checkpoint_ns();
-  if (recurse) {
-    entry.state = std::make_shared<const StateSnapshot>(
-        subgraph_state(task.node->subgraphs.front(), saver_, child));
-  }
-  entry.state_config = std::move(child);
-  return entry;
-}
-
-void StateAccess::fill(StateSnapshot& snapshot, const Config& config, CheckpointTuple* saved,
-                       bool live, bool recurse) {
-  if (!saved) {
-    snapshot.values = object();
-    snapshot.config = config;
-    return;
-  }
-  Loop& loop = reopen(*saved);
-  const std::vector<std::shared_ptr<TaskRun>> tasks = loop.prepare_tasks();
-
-  snapshot.tasks.reserve(tasks.size());
-  for (const auto& task : tasks) {
-    TaskOutcome outcome = task_outcome(*graph_, task->id(), saved->pending_writes);
-    SnapshotTask& entry = snapshot.tasks.emplace_back(describe(*task, outcome, *saved, recurse));
-    if (!live || !outcome.is_finished) entry.interrupts = std::move(outcome.interrupts);
-    if (live && outcome.is_finished) task->writes = std::move(outcome.writes);
-    snapshot.interrupts.insert(snapshot.interrupts.end(), entry.interrupts.begin(),
-                               entry.interrupts.end());
-    if (task->writes.empty()) snapshot.next.push_back(task->name);
-  }
-
-  std::vector<Write> null_writes;
-  for (const PendingWrite& write : saved->pending_writes) {
-    if (write.task_id != kNullTaskId) continue;
-    null_writes.push_back(graph_->write_to(write.channel, write.value));
-  }
-  if (!null_writes.empty()) {
-    const TaskWrites input = TaskWrites::of_input(null_writes);
-    loop.state_.preview({&input, 1});
-  }
-  std::vector<TaskRun*> finished;
-  for (const auto& task : tasks) {
-    if (!task->writes.empty()) finished.push_back(task.get());
-  }
-  if (!finished.empty()) loop.state_.preview(in_order(finished));
-
-  snapshot.values = loop.state_.read(graph_->stream, loop.step_, loop.stop_);
-  snapshot.created_at = std::move(saved->checkpoint.ts);
-  const Value& parents = saved->metadata["parents"];
-  if (!saved->parent_id.empty()) {
-    set_address(snapshot.parent_config.emplace(), saved->key, std::move(saved->parent_id), parents);
-  }
-  set_address(snapshot.config, saved->key, std::move(saved->key.checkpoint_id), parents);
-  snapshot.metadata = std::move(saved->metadata);
-}
-
-StateSnapshot subgraph_state(const std::shared_ptr<const Graph>& graph,
-                             const std::shared_ptr<Checkpointer>& saver, Config config) {
-  if (graph->options.subgraph_persistence == SubgraphPersistence::own) {
-    config.checkpoint_ns = namespace_without_ids(config.checkpoint_ns);
-  }
-  auto saved = saver->get_tuple({config.thread_id, config.checkpoint_ns, config.checkpoint_id});
-  StateSnapshot snapshot;
-  StateAccess(graph, saver)
-      .fill(snapshot, config, saved ? &*saved : nullptr, config.checkpoint_id.empty(), true);
-  return snapshot;
 }
 
 // Updates ---------------------------------------------------------------------
@@ -274,8 +172,7 @@ Config StateAccess::clear_tasks(Loop& loop, const Base& base) const {
 
 Config StateAccess::update_as_input(Loop& loop, const Base& base, const Value& values) const {
   if (values.is_null()) throw InvalidUpdateError("there is no input to write");
-  const std::vector<Write> writes{
-      {graph_->channels[graph_->start_channel].key, values, graph_->start_channel}};
+  const std::vector<Write> writes{{{}, values, graph_->start_channel}};
   store_writes(loop, base, input_writes_id(Uuid::parse(loop.checkpoint_.id)), "", "", writes);
   const TaskWrites input = TaskWrites::of_input(writes);
   const std::vector<Index> updated = loop.state_.apply({&input, 1});

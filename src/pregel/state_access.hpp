@@ -1,4 +1,4 @@
-// Looking at stored states and changing them without running the graph.
+// Changing stored states without running the graph.
 #pragma once
 
 #include <memory>
@@ -12,19 +12,11 @@
 namespace clew::pregel {
 
 class Loop;
-class TaskRun;
-struct TaskOutcome;
 
 class StateAccess {
  public:
   StateAccess(std::shared_ptr<const Graph> graph, std::shared_ptr<Checkpointer> saver)
       : graph_(std::move(graph)), saver_(std::move(saver)) {}
-
-  // Shows in `snapshot`, which is new, what `saved` holds: as it was stored, or with `live`
-  // as it is now, what finished since applied, and only what is still open. Null: a thread
-  // without checkpoints. Nobody needs `saved` afterwards.
-  void fill(StateSnapshot& snapshot, const Config& config, CheckpointTuple* saved, bool live,
-            bool recurse);
 
   // One super-step of updates on the checkpoint that `config` names.
   Config update(const Config& config, std::span<const StateUpdate> updates, bool is_first) const;
@@ -33,9 +25,6 @@ class StateAccess {
   struct Base;  // the checkpoint that an update builds on
 
   std::shared_ptr<Loop> open(const Config& config, const CheckpointTuple* saved) const;
-  Loop& reopen(const CheckpointTuple& saved);
-  SnapshotTask describe(TaskRun& task, TaskOutcome& outcome, const CheckpointTuple& saved,
-                        bool recurse) const;
   Config clear_tasks(Loop& loop, const Base& base) const;
   Config update_as_input(Loop& loop, const Base& base, const Value& values) const;
   Config copy(Loop& loop, const Base& base, const Value& values) const;
@@ -50,12 +39,7 @@ class StateAccess {
 
   std::shared_ptr<const Graph> graph_;
   std::shared_ptr<Checkpointer> saver_;
-  std::shared_ptr<Loop> viewer_;  // of snapshots, used again for the next one
 };
-
-// The newest state of a subgraph, and of the graphs in it.
-StateSnapshot subgraph_state(const std::shared_ptr<const Graph>& graph,
-                             const std::shared_ptr<Checkpointer>& saver, Config config);
 
 // A namespace with the task ids taken out, as graphs with a history of their own use it.
 std::string namespace_without_ids(std::string_view checkpoint_ns);
@@ -66,6 +50,10 @@ std::string node_path(std::string_view checkpoint_ns);
 // What nodes really read, with the versions that only stored a snapshot undone.
 Value versions_seen_without_bumps(const Value& versions_seen);
 
+// Makes `config` the address of a checkpoint at `place`; `parents` are those around it, by
+// namespace, as its metadata has them.
+void set_address(Config& config, const CheckpointKey& place, std::string checkpoint_id,
+                 const Value& parents);
 // The address of a checkpoint, with those of the graphs around it.
 Config checkpoint_config(const CheckpointKey& key, const Value& metadata);
 

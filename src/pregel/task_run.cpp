@@ -1,7 +1,5 @@
 #include "pregel/task_run.hpp"
 
-#include <algorithm>
-
 #include <clew/errors.hpp>
 
 #include "pregel/loop.hpp"
@@ -51,7 +49,7 @@ const std::string& TaskRun::path_text() {
 }
 
 Value TaskRun::path() const {
-  return kind == TaskKind::pull ? list({kPull, node->key}) : path_value(task_path(*this));
+  return kind == TaskKind::pull ? node->path : path_value(task_path(*this));
 }
 
 const std::string& TaskRun::id() {
@@ -148,17 +146,6 @@ Value TaskRun::interrupt(Value question) {
   throw GraphInterrupt{
       {{std::move(question),
         interrupt_id(checkpoint_ns(), static_cast<std::int64_t>(scratchpad.resume.size()))}}};
-}
-
-std::vector<TaskWrites> in_order(std::vector<TaskRun*> tasks) {
-  std::sort(tasks.begin(), tasks.end(), [](TaskRun* a, TaskRun* b) {
-    const bool are_sends = a->kind == TaskKind::push && b->kind == TaskKind::push;
-    return are_sends ? a->index < b->index : a->path_text() < b->path_text();
-  });
-  std::vector<TaskWrites> writes;
-  writes.reserve(tasks.size());
-  for (TaskRun* task : tasks) writes.push_back(task->as_writes());
-  return writes;
 }
 
 }  // namespace clew::pregel

@@ -2,6 +2,7 @@
 // an error handler.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -119,6 +120,16 @@ class TaskRun {
 };
 
 // The writes of a step's tasks, in the order in which they are applied.
-std::vector<TaskWrites> in_order(std::vector<TaskRun*> tasks);
+template <class Task>
+std::vector<TaskWrites> in_order(std::vector<Task*> tasks) {
+  std::sort(tasks.begin(), tasks.end(), [](Task* a, Task* b) {
+    const bool are_sends = a->kind == TaskKind::push && b->kind == TaskKind::push;
+    return are_sends ? a->index < b->index : a->path_text() < b->path_text();
+  });
+  std::vector<TaskWrites> writes;
+  writes.reserve(tasks.size());
+  for (Task* task : tasks) writes.push_back(task->as_writes());
+  return writes;
+}
 
 }  // namespace clew::pregel

@@ -13,7 +13,7 @@ namespace clew::pregel {
 // Writes that say what happened to a task, not what it produced. A task has
 // finished exactly when it has another write.
 inline bool is_control_write(const Write& write) {
-  return write.index == kUnknown && is_control(write.name());
+  return write.index == kUnknown && is_control(write.name.as_string());
 }
 
 // What a stored __interrupt__ write holds: a list, or from LangGraph.js a single one.

@@ -33,7 +33,8 @@ Value outcome_result(const Graph& graph, const std::vector<Write>& writes) {
   std::vector<std::pair<std::string_view, Value>> shown;
   shown.reserve(writes.size());
   for (const Write& write : writes) {
-    if (stream.contains(write.index)) shown.emplace_back(write.name(), write.value);
+    if (stream.contains(write.index))
+      shown.emplace_back(graph.channels[write.index].name, write.value);
   }
   const Value folded = folded_writes(shown);
   if (!stream.is_bare) return folded;
@@ -71,7 +72,7 @@ Value interrupt_list(const std::vector<Interrupt>& interrupts) {
   return std::move(list).build();
 }
 
-Value task_update(const Selection& output, std::span<const Write> writes) {
+Value task_update(const Graph& graph, const Selection& output, std::span<const Write> writes) {
   for (const Write& write : writes) {
     if (write.is(kReturn)) return write.value;
   }
@@ -79,7 +80,7 @@ Value task_update(const Selection& output, std::span<const Write> writes) {
   ObjectBuilder builder;
   for (const Write& write : writes) {
     if (!output.contains(write.index)) continue;
-    builder.set(write.name(), write.value);
+    builder.set(graph.name_of(write), write.value);
     ++shown;
   }
   if (shown == 0) return {};
@@ -90,7 +91,7 @@ Value task_update(const Selection& output, std::span<const Write> writes) {
   ListBuilder updates;
   for (const Write& write : writes) {
     if (!output.contains(write.index)) continue;
-    updates.push_back(output.is_bare ? write.value : object({{write.name(), write.value}}));
+    updates.push_back(output.is_bare ? write.value : object({{graph.name_of(write), write.value}}));
   }
   return std::move(updates).build();
 }

@@ -28,6 +28,6 @@ Value folded_writes(const std::vector<std::pair<std::string_view, Value>>& write
 Value interrupt_list(const std::vector<Interrupt>& interrupts);
 
 // The `updates` event of a task: what it wrote to the output channels.
-Value task_update(const Selection& output, std::span<const Write> writes);
+Value task_update(const Graph& graph, const Selection& output, std::span<const Write> writes);
 
 }  // namespace clew::pregel

@@ -8,7 +8,8 @@ namespace clew::pregel {
 
 bool is_newer(const Value& version, const Value& than) {
   if (version.is_int() && than.is_int()) return version.as_int() > than.as_int();
-  if (version.is_null() || same(version, than)) return false;
+  if (ValueAccess::same_words(version, than) || version.is_null()) return false;
+  if (version.is_string() && than.is_string()) return version.as_string() > than.as_string();
   return than.is_null() || version > than;
 }
 
@@ -17,10 +18,6 @@ ThreadState::ThreadState(std::shared_ptr<const Graph> graph, Checkpointer* saver
       saver_(saver),
       seen_(graph_->trigger_count),
       views_(graph_->selections.size()) {
-  constexpr std::size_t kFew = 4;
-  changes_.reserve(kFew);
-  updated_.reserve(kFew);
-  transients_.reserve(kFew);
   fill_cells();
 }
 
@@ -53,17 +50,24 @@ void ThreadState::load(const CheckpointTuple& saved) {
   std::vector<Index> rebuilt;
   std::vector<std::string> rebuilt_names;
   std::size_t loaded = 0;
-  for (auto [name, version] : version_object_.items()) {
+  const std::size_t count = version_object_.items().size();  // throws if it is no object
+  const detail::Node* versions = ValueAccess::node(version_object_);
+  detail::KeyFinder values(checkpoint.channel_values);
+  Index next = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Value& key = detail::object_key(versions, i);
+    const Value& version = detail::object_value(versions, i);
     if (is_newer(version, max_version_)) max_version_ = version;
-    const Index index = graph_->find_channel(name);
+    const Index index = graph_->find_channel(key, next);
     if (index == kUnknown) continue;
+    next = index + 1;
     cells_[index].version = version;
-    if (const Value* stored = checkpoint.channel_values.find(name)) {
+    if (const Value* stored = values.find(key)) {
       set_state(index, info(index).channel->load(*stored));
       ++loaded;
     } else if (info(index).history) {
       rebuilt.push_back(index);
-      rebuilt_names.emplace_back(name);
+      rebuilt_names.emplace_back(info(index).name);
     }
   }
   // A value may be stored without a version: by a graph that only copied it.
@@ -92,7 +96,7 @@ void ThreadState::load_unversioned(const Value& channel_values) {
 Value ThreadState::build_view(const Selection& selection) const {
   ObjectBuilder builder;
   for (Index index : selection.channels) {
-    if (!info(index).managed && is_available(index)) builder.set(info(index).name, get(index));
+    if (!info(index).managed && is_available(index)) builder.set_key(info(index).key, get(index));
   }
   return std::move(builder).build();
 }
@@ -204,6 +208,12 @@ bool ThreadState::is_triggered(const Node& node) const {
   return false;
 }
 
+bool ThreadState::is_due(const Node& node) const {
+  if (!is_triggered(node)) return false;
+  const Selection& selection = graph_->selections[node.selection];
+  return !selection.is_bare || is_available(selection.channels.front());
+}
+
 bool ThreadState::has_news_for(std::string_view name) const {
   const Value& seen = seen_object_[name];
   for (Index index = 0; index < cells_.size(); ++index) {
@@ -227,10 +237,14 @@ void ThreadState::see_all(std::string_view name) {
 void ThreadState::set_versions_seen(Value versions_seen) {
   seen_object_ = std::move(versions_seen);
   ran_.clear();
+  const Value nothing;
+  detail::KeyFinder nodes(seen_object_);
   for (const Node& node : graph_->nodes) {
-    const Value& seen = seen_object_[node.name];
+    const Value* seen = nodes.find(node.key);
+    detail::KeyFinder channels(seen ? *seen : nothing);
     for (std::size_t i = 0; i < node.triggers.size(); ++i) {
-      seen_[node.first_seen + i] = seen[info(node.triggers[i]).name];
+      const Value* version = channels.find(info(node.triggers[i]).key);
+      seen_[node.first_seen + i] = version ? *version : nothing;
     }
   }
 }
@@ -255,7 +269,7 @@ bool ThreadState::has_moved(Index index) const {
 
 Value ThreadState::commit_versions() {
   ObjectBuilder changes;
-  for (Index index : moved_) changes.set(info(index).name, version(index));
+  for (Index index : moved_) changes.set_key(info(index).key, version(index));
   committed_.swap(moved_);
   moved_.clear();
   Value new_versions = std::move(changes).build();
@@ -268,7 +282,7 @@ Value ThreadState::new_channel_values() const {
   for (Index index : committed_) {
     Value stored;
     if (info(index).channel->store(cells_[index].state, stored)) {
-      values.set(info(index).name, std::move(stored));
+      values.set_key(info(index).key, std::move(stored));
     }
   }
   return std::move(values).build();
@@ -279,18 +293,25 @@ Value ThreadState::all_channel_values() const {
   for (Index index = 0; index < cells_.size(); ++index) {
     Value stored;
     if (!version(index).is_null() && info(index).channel->store(cells_[index].state, stored)) {
-      values.set(info(index).name, std::move(stored));
+      values.set_key(info(index).key, std::move(stored));
     }
   }
   return std::move(values).build();
 }
 
 Value ThreadState::updated_channels(const std::vector<Index>& updated) const {
-  std::vector<Index> sorted = updated;
-  std::sort(sorted.begin(), sorted.end(),
-            [this](Index a, Index b) { return info(a).name < info(b).name; });
-  detail::VectorEditor names(sorted.size());
-  for (Index index : sorted) names.push_back(info(index).key);
+  const auto comes_first = [this](Index a, Index b) { return info(a).name < info(b).name; };
+  detail::VectorEditor names(updated.size());
+  const auto add = [&](const std::vector<Index>& sorted) {
+    for (Index index : sorted) names.push_back(info(index).key);
+  };
+  if (std::is_sorted(updated.begin(), updated.end(), comes_first)) {
+    add(updated);
+  } else {
+    std::vector<Index> sorted = updated;
+    std::sort(sorted.begin(), sorted.end(), comes_first);
+    add(sorted);
+  }
   return detail::vector_value(Kind::list, std::move(names).finish());
 }
 

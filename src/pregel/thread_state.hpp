@@ -52,6 +52,8 @@ class ThreadState {
 
   // Whether a trigger of the node changed since it last ran.
   bool is_triggered(const Node& node) const;
+  // And whether there is what it reads.
+  bool is_due(const Node& node) const;
   // Whether any channel changed since `name` (a node, or kInterrupt) saw them all.
   bool has_news_for(std::string_view name) const;
   // Notes that `name` has seen all channels as they are.
@@ -150,6 +152,7 @@ class ThreadState {
 
   // merge.cpp
   const std::vector<Index>& apply(std::span<const TaskWrites> tasks, const Value& version);
+  void reserve_scratch();
   Change& change_of(Index index);
   void add_to_group(Change& change, const Value& write);
   std::span<const Value> writes_of(const Change& change) const;

@@ -73,9 +73,7 @@ class ResultWriter {
     const std::size_t size = detail::object_size(object);
     Index next = 0;
     for (std::size_t i = 0; i < size; ++i) {
-      const Value& key = detail::object_key(object, i);
-      const bool is_next = next < graph_.state_channels && same(graph_.channels[next].key, key);
-      const Index index = is_next ? next : graph_.find_channel(key.as_string());
+      const Index index = graph_.find_channel(detail::object_key(object, i), next);
       write_channel(index, detail::object_value(object, i));
       next = index + 1;
     }
@@ -92,7 +90,7 @@ class ResultWriter {
     if (!writable.empty() && std::find(writable.begin(), writable.end(), index) == writable.end()) {
       return;
     }
-    writes_.push_back({graph_.channels[index].key, value, index});
+    writes_.push_back({{}, value, index});
   }
 
   void write_gotos(const Value& result) {

@@ -487,6 +487,13 @@ const Value& object_value(const Node* object, std::size_t position) {
                                      : as_tree(object)->values[position];
 }
 
+const Value* KeyFinder::find_anywhere(std::string_view key) {
+  const std::size_t position = object_find(node_, key);
+  if (position == kNotFound) return nullptr;
+  next_ = position + 1;
+  return &object_value(node_, position);
+}
+
 Value object_set(const Node* object, std::string_view key, Value value) {
   if (!object) {
     Value new_key = make_key(key);

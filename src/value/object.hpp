@@ -57,6 +57,30 @@ std::size_t object_find(const Node* object, std::string_view key);
 const Value& object_key(const Node* object, std::size_t position);
 const Value& object_value(const Node* object, std::size_t position);
 
+// Finds one key of an object after the other, at little cost if they are asked for in the
+// order in which the object has them.
+class KeyFinder {
+ public:
+  explicit KeyFinder(const Value& object)
+      : node_(object.is_object() ? ValueAccess::node(object) : nullptr) {}
+
+  const Value* find(const Value& key) {
+    if (node_ && node_->type == kFlatObject && next_ < node_->count) {
+      const auto* object = static_cast<const FlatObject*>(node_);
+      if (ValueAccess::same_words(object->shape()->keys()[next_], key)) {
+        return &object->values()[next_++];
+      }
+    }
+    return find_anywhere(ValueAccess::text_of(key));
+  }
+
+ private:
+  const Value* find_anywhere(std::string_view key);
+
+  const Node* node_;
+  std::size_t next_ = 0;
+};
+
 // A new version with one entry replaced or added.
 Value object_set(const Node* object, std::string_view key, Value value);
 // Replaces an entry if nobody else holds the object; takes `value` and returns

@@ -317,8 +317,12 @@ Value ListBuilder::build() && {
 }
 
 void ObjectBuilder::set(std::string_view key, Value value) {
+  set_key(detail::make_key(key), std::move(value));
+}
+
+void ObjectBuilder::set_key(Value key, Value value) {
   if (!few_keys_.is_full()) {
-    few_keys_.push_back(detail::make_key(key));
+    few_keys_.push_back(std::move(key));
     few_values_.push_back(std::move(value));
     return;
   }
@@ -326,7 +330,7 @@ void ObjectBuilder::set(std::string_view key, Value value) {
     std::ranges::move(few_keys_.all(), std::back_inserter(keys_));
     std::ranges::move(few_values_.all(), std::back_inserter(values_));
   }
-  keys_.push_back(detail::make_key(key));
+  keys_.push_back(std::move(key));
   values_.push_back(std::move(value));
 }
 

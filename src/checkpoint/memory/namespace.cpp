@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "checkpoint/thread_query.hpp"
+#include "value/object.hpp"
 
 namespace clew::memory {
 
@@ -113,15 +114,23 @@ void Namespace::fill(CheckpointTuple& tuple, const CheckpointKey& place, const s
 // Finds all values of the checkpoint, after which the record holds them itself.
 // If put() was given exactly those, that object is shared.
 void Namespace::resolve(Record& record) const {
+  const std::size_t count = record.channel_versions.items().size();  // throws if it is no object
   std::vector<std::pair<std::string_view, const Value*>> found;
-  found.reserve(record.channel_versions.size());
+  found.reserve(count);
   Value known = record.channel_versions;
   bool is_as_given = record.values.is_object();
-  for (auto [channel, version] : record.channel_versions.items()) {
-    const auto value = find_value(record, channel, version);
+  const detail::Node* versions = ValueAccess::node(record.channel_versions);
+  detail::KeyFinder own_versions(record.new_versions);
+  detail::KeyFinder own_values(record.values);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Value& key = detail::object_key(versions, i);
+    const Value& version = detail::object_value(versions, i);
+    const std::string_view channel = key.as_string();
+    const Value* own = own_versions.find(key);
+    const Value* given = own_values.find(key);
+    const auto value = own && *own == version ? given : value_of_others(record, channel, version);
     if (!value) known = known.erase(channel);
     if (!value || !*value) continue;
-    const Value* given = record.values.find(channel);
     is_as_given = is_as_given && given && same(*given, **value);
     found.emplace_back(channel, *value);
   }
@@ -147,7 +156,13 @@ std::optional<const Value*> Namespace::find_value(const Record& record, std::str
                                                   const Value& version) const {
   const Value* own = record.new_versions.find(channel);
   if (own && *own == version) return record.values.find(channel);
+  return value_of_others(record, channel, version);
+}
 
+// The same of a version that came with another checkpoint.
+std::optional<const Value*> Namespace::value_of_others(const Record& record,
+                                                       std::string_view channel,
+                                                       const Value& version) const {
   const BlobTable::Blobs* blobs = blobs_.find(version);
   if (blobs && blobs->older) {
     if (const auto value = inherited_value(record, channel, version)) return value;
@@ -192,9 +207,9 @@ std::vector<DeltaHistory> Namespace::delta_history(std::string_view checkpoint_i
       if (histories[i].seed) continue;
       for (auto task = tasks.rbegin(); task != tasks.rend(); ++task) {
         for (auto write = task->writes.rbegin(); write != task->writes.rend(); ++write) {
-          if (write->channel != channels[i]) continue;
+          if (write->channel.as_string() != channels[i]) continue;
           histories[i].writes.push_back(
-              {task->task_id, write->channel, write->value, task->task_path});
+              {task->task_id, channels[i], write->value, std::string(task->task_path.as_string())});
         }
       }
       if (const Value* stored = stored_value(ancestor, channels[i])) {

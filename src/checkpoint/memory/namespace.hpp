@@ -25,13 +25,14 @@ class PendingWrites {
   struct Write {
     std::int64_t index;
     std::uint64_t order;  // when it came: later ones have greater numbers
-    std::string channel;
+    Value channel;
     Value value;
   };
+  // The texts that the tasks of many steps have in common are shared.
   struct TaskWrites {
     std::string task_id;
-    std::string task_path;
-    std::string node;
+    Value task_path;
+    Value node;
     std::vector<Write> writes;
   };
 
@@ -121,6 +122,8 @@ class Namespace {
  private:
   std::optional<const Value*> find_value(const Record& record, std::string_view channel,
                                          const Value& version) const;
+  std::optional<const Value*> value_of_others(const Record& record, std::string_view channel,
+                                              const Value& version) const;
   std::optional<const Value*> inherited_value(const Record& record, std::string_view channel,
                                               const Value& version) const;
   const Value* stored_value(const Record& record, std::string_view channel) const;

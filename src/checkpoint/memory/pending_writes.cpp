@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "checkpoint/memory/namespace.hpp"
+#include "value/object.hpp"
 
 namespace clew::memory {
 
@@ -12,7 +13,7 @@ using TaskWrites = PendingWrites::TaskWrites;
 
 // A write with the path that its call gave.
 struct Located {
-  const std::string* task_path;
+  const Value* task_path;
   Write write;
 };
 
@@ -71,12 +72,12 @@ void PendingWrites::add(const WritesPut& put) {
   if (put.writes.empty()) return;
   TaskWrites& task = tasks_.emplace_back();
   task.task_id = put.task_id;
-  task.task_path = put.task_path;
-  task.node = put.node;
+  task.task_path = detail::make_key(put.task_path);
+  task.node = detail::make_key(put.node);
   task.writes.reserve(put.writes.size());
   for (std::size_t i = 0; i < put.writes.size(); ++i) {
     const auto& [channel, value] = put.writes[i];
-    task.writes.push_back({write_index(channel, i), added_++, channel, value});
+    task.writes.push_back({write_index(channel, i), added_++, detail::make_key(channel), value});
   }
   is_settled_ = false;
 }
@@ -93,7 +94,8 @@ std::vector<PendingWrite> PendingWrites::list() {
   list.reserve(count);
   for (const TaskWrites& task : tasks_) {
     for (const Write& write : task.writes) {
-      list.push_back({task.task_id, write.channel, write.value, task.task_path, task.node});
+      list.push_back({task.task_id, std::string(write.channel.as_string()), write.value,
+                      std::string(task.task_path.as_string()), std::string(task.node.as_string())});
     }
   }
   return list;
@@ -101,8 +103,9 @@ std::vector<PendingWrite> PendingWrites::list() {
 
 bool PendingWrites::has_open_interrupt() {
   return std::ranges::any_of(settled(), [](const TaskWrites& task) {
-    return std::ranges::any_of(task.writes,
-                               [](const Write& write) { return write.channel == "__interrupt__"; });
+    return std::ranges::any_of(task.writes, [](const Write& write) {
+      return write.channel.as_string() == "__interrupt__";
+    });
   });
 }
 
