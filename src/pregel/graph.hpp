@@ -159,6 +159,10 @@ class Graph {
   std::string_view name_of(const Write& write) const {
     return write.index == kUnknown ? write.name.as_string() : channels[write.index].name;
   }
+  // Whether it goes to a channel that is rebuilt from what was written to it.
+  bool is_delta(const Write& write) const {
+    return write.index != kUnknown && channels[write.index].snapshots;
+  }
 
   // Whether a node was done, when it was timed lately, sooner than another thread would
   // have been there to help. Late once may be the system's doing; twice in a row is not.

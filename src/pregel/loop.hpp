@@ -173,7 +173,6 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void choose_output();
   void force_snapshot(Index channel);
   void force_pending(const std::vector<Pending>& writes);
-  void leave_step();
   std::string bound_of_replay();
   bool decide_resuming() const;
   bool decide_time_travel() const;
@@ -262,6 +261,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::string new_checkpoint_id(std::int64_t step) const;
   void put_final_checkpoint();
   void put_exit_writes();
+  void look_for_other_runs();
   void put_exit_delta_writes();
   void save_checkpoint(std::vector<Index> snapshots);
   std::vector<Index> channels_to_snapshot(const Value& counters) const;
@@ -352,7 +352,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::shared_ptr<Round> watched_;       // may get more helpers; guarded by mutex_
   bool is_watching_ = false;             // a look at it is due
   std::condition_variable calls_done_;
-  bool has_loaded_writes_ = false;
+  std::size_t loaded_writes_ = 0;  // stored with the checkpoint that was loaded
+  // As many as a checkpoint that follows it may find there; nothing: any.
+  std::optional<std::size_t> known_writes_;
   std::unordered_set<std::string> written_tasks_;
 
   SaveQueue saves_;

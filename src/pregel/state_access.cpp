@@ -75,7 +75,8 @@ Config StateAccess::update(const Config& config, std::span<const StateUpdate> up
   const std::shared_ptr<Loop> loop = open(config, base.saved ? &*base.saved : nullptr);
   loop->expected_head_ = latest ? latest->checkpoint.id : std::string();
   if (!base.saved) loop->checkpoint_.id = clew::checkpoint_id(-2);
-  if (is_first) loop->leave_step();
+  if (is_first) loop->force_pending(loop->pending_);
+  if (!graph_->snapshot_channels.empty()) loop->known_writes_ = loop->loaded_writes_;
 
   const StateUpdate& first = updates.front();
   const auto expect_one = [&](const char* what) {
@@ -138,9 +139,7 @@ void StateAccess::store_writes(Loop& loop, const Base& base, const std::string& 
                   [&](const PendingWrite& write) { return write.task_id == task_id; });
   if (is_fork || has_stored_writes) {
     for (const Write& write : writes) {
-      if (write.index != kUnknown && graph_->channels[write.index].snapshots) {
-        loop.force_snapshot(write.index);
-      }
+      if (graph_->is_delta(write)) loop.force_snapshot(write.index);
     }
   }
   if (is_fork) return;

@@ -89,6 +89,13 @@ Value checkpoint_map(const Checkpoint& checkpoint) {
                  {"updated_channels", checkpoint.updated_channels}});
 }
 
+std::size_t count_writes(Connection& connection, const CheckpointKey& key) {
+  Rows rows = connection.query(
+      "SELECT count(*) FROM writes WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+      key.thread_id, key.checkpoint_ns, key.checkpoint_id);
+  return rows.next() ? static_cast<std::size_t>(rows.integer(0)) : 0;
+}
+
 Value object_or_empty(const Value& value) { return value.is_object() ? value : object(); }
 
 std::string text_or(const Value& value, std::string_view otherwise) {
@@ -149,6 +156,7 @@ Database::Change LangGraphLayout::put(const CheckpointPut& put) {
       const auto head = connection.value(kNewestId, key.thread_id, key.checkpoint_ns);
       internal::expect_head(put, head.value_or(""));
     }
+    if (put.expected_writes) internal::expect_writes(put, count_writes(connection, key));
     for (const EncodedWrites& writes : encoded->writes) store(connection, writes);
     std::optional<std::string_view> parent_id;
     if (!key.checkpoint_id.empty()) parent_id = key.checkpoint_id;
@@ -161,8 +169,17 @@ Database::Change LangGraphLayout::put(const CheckpointPut& put) {
 }
 
 Database::Change LangGraphLayout::put_writes(const WritesPut& put) {
-  auto encoded = std::make_shared<EncodedWrites>(encode(put, *serializer_));
-  return [encoded](Connection& connection) { store(connection, *encoded); };
+  auto in_time = std::make_shared<EncodedWrites>(encode(put, *serializer_));
+  const auto late_put = internal::late_writes(put);
+  const auto late =
+      late_put ? std::make_shared<EncodedWrites>(encode(*late_put, *serializer_)) : nullptr;
+  return [in_time, late_put, late](Connection& connection) {
+    const CheckpointKey& key = in_time->put->key;
+    const bool is_late =
+        late && connection.value(kNewestId, key.thread_id, key.checkpoint_ns).value_or("") >
+                    key.checkpoint_id;
+    store(connection, is_late ? *late : *in_time);
+  };
 }
 
 // Reading -----------------------------------------------------------------------

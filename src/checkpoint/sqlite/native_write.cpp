@@ -72,6 +72,15 @@ bool inherits_the_rest(const CheckpointPut& put, const Value& parent) {
   return true;
 }
 
+std::string newest(Connection& connection, const CheckpointKey& place) {
+  return connection
+      .value(
+          "SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ?"
+          " AND checkpoint_ns = ?",
+          place.thread_id, place.checkpoint_ns)
+      .value_or("");
+}
+
 }  // namespace
 
 std::string table_time_now() {
@@ -170,10 +179,15 @@ NativeLayout::PreparedWrites NativeLayout::prepare(const WritesPut& put) const {
 }
 
 Database::Change NativeLayout::put_writes(const WritesPut& put) {
-  return [prepared = prepare(put), now = table_time_now()](Connection& connection) {
+  const auto late_put = internal::late_writes(put);
+  const auto late = late_put ? std::make_shared<const PreparedWrites>(prepare(*late_put)) : nullptr;
+  return [in_time = prepare(put), late_put, late, now = table_time_now()](Connection& connection) {
+    const CheckpointKey& key = in_time.put.key;
+    const bool is_late = late && newest(connection, key) > key.checkpoint_id;
+    const PreparedWrites& prepared = is_late ? *late : in_time;
     Counts counts;
     prepared.store(connection, now, counts);
-    counts.store(connection, prepared.put.key.thread_id, now);
+    counts.store(connection, key.thread_id, now);
     prepared.note_status(connection);
   };
 }
@@ -204,8 +218,9 @@ struct NativeLayout::PreparedPut {
   Counts counts = {};
 
   void store(Connection& connection) {
-    const std::string head = newest(connection);
+    const std::string head = newest(connection, put.key);
     internal::expect_head(put, head);
+    if (put.expected_writes) internal::expect_writes(put, stored_writes(connection, head));
     counts = {};
     for (const PreparedWrites& of_task : writes) of_task.store(connection, now, counts);
     for (auto& [channel, version] : channels) store_value(connection, channel, version);
@@ -219,13 +234,12 @@ struct NativeLayout::PreparedPut {
     note_newest(connection, head);
   }
 
-  std::string newest(Connection& connection) const {
-    return connection
-        .value(
-            "SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ?"
-            " AND checkpoint_ns = ?",
-            put.key.thread_id, put.key.checkpoint_ns)
-        .value_or("");
+  std::size_t stored_writes(Connection& connection, const std::string& head) const {
+    Rows rows = connection.query(
+        "SELECT count(*) FROM checkpoint_writes WHERE thread_id = ? AND checkpoint_ns = ?"
+        " AND checkpoint_id = ?",
+        put.key.thread_id, put.key.checkpoint_ns, head);
+    return rows.next() ? static_cast<std::size_t>(rows.integer(0)) : 0;
   }
 
   bool is_stored(Connection& connection) const {
