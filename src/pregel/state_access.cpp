@@ -135,8 +135,9 @@ void StateAccess::store_writes(Loop& loop, const Base& base, const std::string& 
   // What the task wrote itself, or a refused update, stays what is stored.
   const auto& stored = base.saved->pending_writes;
   const bool has_stored_writes =
-      std::any_of(stored.begin(), stored.end(),
-                  [&](const PendingWrite& write) { return write.task_id == task_id; });
+      std::any_of(stored.begin(), stored.end(), [&](const PendingWrite& write) {
+        return write.task_id == task_id && write_index(write.channel, 0) >= 0;
+      });
   if (is_fork || has_stored_writes) {
     for (const Write& write : writes) {
       if (graph_->is_delta(write)) loop.force_snapshot(write.index);
