@@ -135,8 +135,7 @@ class Graph {
   std::vector<Index> deferred_channels;
   std::vector<Index> snapshot_channels;
   bool has_untracked = false;
-  bool is_bare = false;  // the state is one value without a name
-  bool output_is_transient = false;
+  bool is_bare = false;           // the state is one value without a name
   std::vector<Index> by_name;     // node -> rank in the order of names
   std::size_t trigger_count = 0;  // of all nodes together
 

@@ -63,6 +63,7 @@ void Loop::choose_output() {
                              "', which is not a channel of the graph");
     }
     own_output_.channels.push_back(index);
+    if (graph_->channels[index].is_transient) own_output_.has_transient = true;
   }
   own_output_.index_members();
 }
