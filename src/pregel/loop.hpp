@@ -270,6 +270,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void bump_unwritten(const std::vector<Index>& snapshots);
   void put_stub();
   void note_step_deltas();
+  bool is_untracked(const Write& write) const;
   Value sanitized(const Write& write) const;
   void give_message_ids(std::span<Write> writes) const;
   void sanitize_sends(Value& channel_values) const;
@@ -358,6 +359,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::unordered_set<std::string> written_tasks_;
 
   SaveQueue saves_;
+  bool hides_untracked_;          // what nodes write to such channels is not stored
   bool is_step_unsaved_ = false;  // under `sync`: stored before another step runs
 
   // Delta channels; see save.cpp.

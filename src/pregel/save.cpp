@@ -54,6 +54,10 @@ Value Loop::sanitized(const Write& write) const {
   return send;
 }
 
+bool Loop::is_untracked(const Write& write) const {
+  return write.index != kUnknown && graph_->channels[write.index].channel->is_untracked();
+}
+
 // As they are stored; none if there is nothing to store.
 std::optional<WritesPut> Loop::writes_put(std::string_view task_id, std::string_view task_path,
                                           std::string_view node, std::span<const Write> writes,
@@ -70,13 +74,13 @@ std::optional<WritesPut> Loop::writes_put(std::string_view task_id, std::string_
   const bool owns_history =
       !scope_.parent || graph_->options.subgraph_persistence == SubgraphPersistence::inherit;
   for (const Write& write : writes) {
-    if (write.index != kUnknown && graph_->channels[write.index].channel->is_untracked()) continue;
+    if (hides_untracked_ && is_untracked(write)) continue;
     if (has_children && graph_->is_delta(write)) {
       put.writes.push_back({std::string(kNoWrites), {}});
       continue;
     }
     put.writes.push_back({std::string(graph_->name_of(write)),
-                          graph_->has_untracked ? sanitized(write) : write.value,
+                          hides_untracked_ ? sanitized(write) : write.value,
                           owns_history && graph_->is_delta(write)});
   }
   if (put.writes.empty()) return std::nullopt;
@@ -247,7 +251,7 @@ void Loop::save_checkpoint(std::vector<Index> snapshots) {
         graph_->channels[index].name,
         make_extension(ExtensionCode::delta_snapshot, state_.get(index)));
   }
-  if (graph_->has_untracked) sanitize_sends(put.checkpoint.channel_values);
+  if (hides_untracked_) sanitize_sends(put.checkpoint.channel_values);
   previous_id_ = saved_id_.empty() ? std::nullopt : std::optional(saved_id_);
   saved_id_ = checkpoint_.id;
   if (expected_head_) expected_head_ = checkpoint_.id;
@@ -486,8 +490,10 @@ void Loop::put_stub() {
   saves_.put(std::move(stub));
 }
 
-// The writes of an unfinished step, which no checkpoint holds yet.
+// The writes of an unfinished step, which no checkpoint holds yet. LangGraph stores them
+// here as they are.
 void Loop::put_exit_writes() {
+  hides_untracked_ = false;
   std::vector<std::string_view> order;
   std::unordered_map<std::string_view, std::vector<Write>> by_task;
   for (const Pending& pending : pending_) {

@@ -31,7 +31,8 @@ Loop::Loop(std::shared_ptr<const Graph> graph, Scope&& scope, Value input)
       executor_(graph_->executor()),
       state_(graph_, scope_.checkpointer.get()),
       saves_(scope_.checkpointer, executor_, scope_.durability,
-             scope_.parent ? &scope_.parent->loop.saves_ : nullptr) {
+             scope_.parent ? &scope_.parent->loop.saves_ : nullptr),
+      hides_untracked_(graph_->has_untracked) {
   Config& config = scope_.config;
   if (scope_.parent) {
     // The second and later graphs that a task runs are told apart by a number.

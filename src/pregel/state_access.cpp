@@ -34,6 +34,7 @@ std::shared_ptr<Loop> StateAccess::open(const Config& config, const CheckpointTu
   scope.store = graph_->options.store;
   auto loop = Loop::make(graph_, std::move(scope), Value());
   loop->scope_.config = config;
+  loop->hides_untracked_ = false;  // an update is on record as it was given
   describe_run(loop->scope_);
   if (saved) {
     loop->adopt(*saved);
