@@ -207,6 +207,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::function<void()> helper(const std::shared_ptr<Round>& round);
   void run_some(Round& round);
   void run_alone(TaskRun& task);
+  bool tells_with_step() const;
   void run_in_place(TaskRun& task);
   bool are_quick(const Round& round) const;
   void ask_for_help(const std::shared_ptr<Round>& round, bool takes_part);
@@ -352,6 +353,10 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::shared_ptr<Round> limited_;       // the step's, if not all may be under way at once
   std::shared_ptr<Round> watched_;       // may get more helpers; guarded by mutex_
   bool is_watching_ = false;             // a look at it is due
+  // The step's only task to run, if what it wrote is told with the step: as in LangGraph,
+  // nobody hears of writes that a channel then refuses, unless events come as they are made.
+  TaskRun* alone_ = nullptr;
+  bool is_alone_untold_ = false;
   std::condition_variable calls_done_;
   std::size_t loaded_writes_ = 0;  // stored with the checkpoint that was loaded
   // As many as a checkpoint that follows it may find there; nothing: any.

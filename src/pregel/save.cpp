@@ -142,7 +142,13 @@ void Loop::put_writes(TaskRun& task, std::span<const Write> writes, bool cached)
 void Loop::put_distinct_writes(TaskRun& task, std::span<const Write> writes, bool cached) {
   keep_pending(task, writes);
   // Told first: once the writes are stored the task does not run, nor tell, again.
-  output_writes(task, writes, cached);
+  const bool is_told_later =
+      &task == alone_ && !cached && !task.error && task.scratchpad.calls == 0;
+  if (is_told_later) {
+    is_alone_untold_ = true;
+  } else {
+    output_writes(task, writes, cached);
+  }
   if (saves_at_once()) save_writes(task, writes);
   if (graph_->options.cache && !cached) store_in_cache(task, writes);
 }
