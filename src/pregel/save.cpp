@@ -387,8 +387,8 @@ Value versions_seen_without_bumps(const Value& versions_seen) {
 void Loop::note_step_deltas() {
   if (graph_->snapshot_channels.empty()) return;
   // What a step writes that is repeated where something is stored is not stored there.
-  const bool is_repeated = checkpoint_.id == loaded_id_ &&
-                           (is_superseded_ || (is_replaying_ && loaded_writes_ > 0));
+  const bool is_repeated =
+      checkpoint_.id == loaded_id_ && (is_superseded_ || (is_replaying_ && loaded_writes_ > 0));
   for (const auto& task : tasks_) {
     for (const Write& write : task->writes) {
       if (graph_->is_delta(write) && (is_repeated || overwritten(write.value)))

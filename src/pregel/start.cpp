@@ -33,6 +33,8 @@ Loop::Loop(std::shared_ptr<const Graph> graph, Scope&& scope, Value input)
       saves_(scope_.checkpointer, executor_, scope_.durability,
              scope_.parent ? &scope_.parent->loop.saves_ : nullptr),
       hides_untracked_(graph_->has_untracked) {
+  // The checkpoint before a step is stored after it, with what the step did by then.
+  if (scope_.durability == Durability::exit) state_.keep_part_of_refused();
   Config& config = scope_.config;
   if (scope_.parent) {
     // The second and later graphs that a task runs are told apart by a number.
