@@ -67,6 +67,11 @@ struct CheckpointTuple {
 struct ChannelWrite {
   std::string channel;
   Value value;
+
+  // For put_writes(): if the namespace has a newer checkpoint by now, another run has moved
+  // the thread, and what it stored may be rebuilt from the writes of the older one. Then only
+  // that there was a write is stored, to the channel "__no_writes__".
+  bool only_at_head = false;
 };
 
 // What one task wrote, to store before its step is complete.
@@ -89,6 +94,10 @@ struct CheckpointPut {
   // when this one is stored. Otherwise another run has moved the thread, and
   // put() throws ThreadConflict and stores nothing of it.
   std::optional<std::string> expected_head = {};
+
+  // If set: how many writes are stored with expected_head. More of them are those
+  // of another run, which this checkpoint must not be rebuilt from: ThreadConflict.
+  std::optional<std::size_t> expected_writes = {};
 
   // Writes of the steps that lead to this checkpoint and are not stored yet.
   // They are stored with it, or not at all.

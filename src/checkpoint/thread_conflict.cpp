@@ -21,6 +21,22 @@ void expect_head(const CheckpointPut& put, std::string_view head) {
                        ": another run moved the thread; read its state again and retry");
 }
 
+void expect_writes(const CheckpointPut& put, std::size_t count) {
+  if (!put.expected_writes || *put.expected_writes == count) return;
+  throw ThreadConflict("another run is at work on " + named(put.key.checkpoint_id) +
+                       " of thread '" + put.key.thread_id + "', which " + named(put.checkpoint.id) +
+                       " follows; read its state again and retry");
+}
+
+std::shared_ptr<const WritesPut> late_writes(const WritesPut& put) {
+  if (std::ranges::none_of(put.writes, &ChannelWrite::only_at_head)) return nullptr;
+  auto late = std::make_shared<WritesPut>(put);
+  for (ChannelWrite& write : late->writes) {
+    if (write.only_at_head) write = {"__no_writes__", {}};
+  }
+  return late;
+}
+
 void refuse_copy(std::string_view source, std::string_view target) {
   throw ValueError("cannot copy thread '" + std::string(source) + "' to '" + std::string(target) +
                    "', which exists; delete it first or take another id");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +15,13 @@ namespace clew::internal {
 // Throws ThreadConflict unless `head`, the newest checkpoint of the namespace or
 // empty, is what `put` expects it to be.
 void expect_head(const CheckpointPut& put, std::string_view head);
+
+// The same for `count`, the number of writes that are stored with that checkpoint.
+void expect_writes(const CheckpointPut& put, std::size_t count);
+
+// What is stored of writes that come too late, if that is not all of them; see
+// ChannelWrite::only_at_head.
+std::shared_ptr<const WritesPut> late_writes(const WritesPut& put);
 
 // What becomes of puts that are stored together when some of them cannot be. Those that
 // follow in the same thread build on what was refused, and are not stored either.

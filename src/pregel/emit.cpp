@@ -75,9 +75,7 @@ bool Loop::writes_output(const TaskRun& task) const {
 }
 
 // The result is read once, at the end, unless it can change without an event.
-bool Loop::needs_each_value() const {
-  return graph_->output_is_transient || wants(StreamMode::values);
-}
+bool Loop::needs_each_value() const { return output_->has_transient || wants(StreamMode::values); }
 
 void Loop::emit_values() {
   has_latest_ = true;
@@ -197,7 +195,7 @@ void Loop::output_questions(TaskRun& task, std::span<const Write> writes) {
       const Value now = read_output_now();
       latest_ = now.is_object() ? now : Value();
       latest_is_current_ = true;
-    } else if (graph_->output_is_transient) {
+    } else if (output_->has_transient) {
       latest_ = read_output_now();
     }
   }

@@ -56,6 +56,7 @@ void Loop::save_at_exit(const std::exception_ptr& error) {
   if (!has_entered_) return;
   const bool keeps_history = scope_.config.checkpoint_ns.find(kNamespaceEnd) == std::string::npos;
   if (scope_.parent && !error && !keeps_history) return;
+  look_for_other_runs();
   put_exit_delta_writes();
   put_final_checkpoint();
   put_exit_writes();

@@ -119,11 +119,6 @@ void Graph::finish() {
       if (channels[channel].is_transient) selection.has_transient = true;
     }
   }
-  for (Index channel : selections[output].channels) {
-    if (channels[channel].channel->is_transient()) {
-      output_is_transient = true;
-    }
-  }
 }
 
 }  // namespace clew::pregel

@@ -135,8 +135,7 @@ class Graph {
   std::vector<Index> deferred_channels;
   std::vector<Index> snapshot_channels;
   bool has_untracked = false;
-  bool is_bare = false;  // the state is one value without a name
-  bool output_is_transient = false;
+  bool is_bare = false;           // the state is one value without a name
   std::vector<Index> by_name;     // node -> rank in the order of names
   std::size_t trigger_count = 0;  // of all nodes together
 
@@ -158,6 +157,10 @@ class Graph {
   Write branch_to(std::string_view node, Value value) const;
   std::string_view name_of(const Write& write) const {
     return write.index == kUnknown ? write.name.as_string() : channels[write.index].name;
+  }
+  // Whether it goes to a channel that is rebuilt from what was written to it.
+  bool is_delta(const Write& write) const {
+    return write.index != kUnknown && channels[write.index].snapshots;
   }
 
   // Whether a node was done, when it was timed lately, sooner than another thread would

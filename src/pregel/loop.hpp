@@ -173,7 +173,6 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void choose_output();
   void force_snapshot(Index channel);
   void force_pending(const std::vector<Pending>& writes);
-  void leave_step();
   std::string bound_of_replay();
   bool decide_resuming() const;
   bool decide_time_travel() const;
@@ -208,6 +207,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::function<void()> helper(const std::shared_ptr<Round>& round);
   void run_some(Round& round);
   void run_alone(TaskRun& task);
+  bool tells_with_step() const;
   void run_in_place(TaskRun& task);
   bool are_quick(const Round& round) const;
   void ask_for_help(const std::shared_ptr<Round>& round, bool takes_part);
@@ -262,6 +262,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::string new_checkpoint_id(std::int64_t step) const;
   void put_final_checkpoint();
   void put_exit_writes();
+  void look_for_other_runs();
   void put_exit_delta_writes();
   void save_checkpoint(std::vector<Index> snapshots);
   std::vector<Index> channels_to_snapshot(const Value& counters) const;
@@ -270,6 +271,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void bump_unwritten(const std::vector<Index>& snapshots);
   void put_stub();
   void note_step_deltas();
+  bool is_untracked(const Write& write) const;
   Value sanitized(const Write& write) const;
   void give_message_ids(std::span<Write> writes) const;
   void sanitize_sends(Value& channel_values) const;
@@ -351,11 +353,18 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::shared_ptr<Round> limited_;       // the step's, if not all may be under way at once
   std::shared_ptr<Round> watched_;       // may get more helpers; guarded by mutex_
   bool is_watching_ = false;             // a look at it is due
+  // The step's only task to run, if what it wrote is told with the step: as in LangGraph,
+  // nobody hears of writes that a channel then refuses, unless events come as they are made.
+  TaskRun* alone_ = nullptr;
+  bool is_alone_untold_ = false;
   std::condition_variable calls_done_;
-  bool has_loaded_writes_ = false;
+  std::size_t loaded_writes_ = 0;  // stored with the checkpoint that was loaded
+  // As many as a checkpoint that follows it may find there; nothing: any.
+  std::optional<std::size_t> known_writes_;
   std::unordered_set<std::string> written_tasks_;
 
   SaveQueue saves_;
+  bool hides_untracked_;          // what nodes write to such channels is not stored
   bool is_step_unsaved_ = false;  // under `sync`: stored before another step runs
 
   // Delta channels; see save.cpp.

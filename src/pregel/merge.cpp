@@ -23,15 +23,9 @@ const std::vector<Index>& ThreadState::apply(std::span<const TaskWrites> tasks,
     ends_step = ends_step || task.ends_step;
   }
   for (const TaskWrites& task : tasks) group_writes(task.writes);
-  make_changes();
+  make_changes(tasks, version);
   // From here on nothing is refused.
-  for (const TaskWrites& task : tasks) note_seen(task);
-  has_changed_ = false;
-  for (Change& change : changes_) {
-    if (!change.is_consumed && !change.has_new_value) continue;
-    set_state(change.channel, std::move(change.state));
-    note_change(change.channel, version, change.has_new_value);
-  }
+  keep_changes(tasks, version);
   if (ends_step) pass_step(version);
   if (has_changed_ && !version.is_null()) max_version_ = version;
   return updated_;
@@ -100,15 +94,55 @@ void ThreadState::group_writes(std::span<const Write> writes) {
   }
 }
 
-void ThreadState::make_changes() {
+void ThreadState::make_changes(std::span<const TaskWrites> tasks, const Value& version) {
   for (Change& change : changes_) {
     const ChannelInfo& channel = info(change.channel);
     if (!change.first_write) continue;
-    change.has_new_value = channel.channel->update(change.state, writes_of(change), channel.name);
+    try {
+      change.has_new_value = channel.channel->update(change.state, writes_of(change), channel.name);
+    } catch (...) {
+      if (keeps_part_) keep_part(change.channel, tasks, version);
+      throw;
+    }
   }
 }
 
+// Of a step that a channel refuses: triggers are used up, and those channels have their new
+// values that were written to before it.
+void ThreadState::keep_part(Index refusing, std::span<const TaskWrites> tasks,
+                            const Value& version) {
+  std::vector<Index> written;
+  [&] {
+    for (const TaskWrites& task : tasks) {
+      for (const Write& write : task.writes) {
+        if (write.index == refusing) return;
+        written.push_back(write.index);
+      }
+    }
+  }();
+  for (Change& change : changes_) {
+    const bool is_kept = std::find(written.begin(), written.end(), change.channel) != written.end();
+    // The writes that a delta channel would be rebuilt from are not stored.
+    if (is_kept && !info(change.channel).snapshots) continue;
+    change.has_new_value = is_kept && change.has_new_value;
+    change.state = cells_[change.channel].state;
+    if (change.is_consumed) info(change.channel).channel->consume(change.state);
+  }
+  keep_changes(tasks, version);
+  if (has_changed_) max_version_ = version;
+}
+
 // Effects ---------------------------------------------------------------------
+
+void ThreadState::keep_changes(std::span<const TaskWrites> tasks, const Value& version) {
+  for (const TaskWrites& task : tasks) note_seen(task);
+  has_changed_ = false;
+  for (Change& change : changes_) {
+    if (!change.is_consumed && !change.has_new_value) continue;
+    set_state(change.channel, std::move(change.state));
+    note_change(change.channel, version, change.has_new_value);
+  }
+}
 
 void ThreadState::note_seen(const TaskWrites& task) {
   if (!task.node) {

@@ -162,8 +162,11 @@ bool Loop::run_tasks() {
   // Nobody else looks at them before there are tasks.
   outstanding_.store(static_cast<std::size_t>(count) + 1, std::memory_order_relaxed);
   running_.store(static_cast<std::size_t>(count), std::memory_order_relaxed);
+  alone_ = nullptr;
   if (count == 1) {
-    run_alone(**std::find_if(tasks_.begin(), tasks_.end(), is_runnable));
+    TaskRun& task = **std::find_if(tasks_.begin(), tasks_.end(), is_runnable);
+    if (tells_with_step()) alone_ = &task;
+    run_alone(task);
   } else {
     std::vector<TaskRun*> runnable;
     for (const auto& task : tasks_) {
@@ -185,6 +188,11 @@ bool Loop::run_tasks() {
 bool Loop::give_token() {
   return outstanding_.load(std::memory_order_acquire) == 1 ||
          outstanding_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+bool Loop::tells_with_step() const {
+  if (!scope_.sink || scope_.parent) return false;
+  return !scope_.sink->subgraphs && !wants(StreamMode::custom) && !wants(StreamMode::messages);
 }
 
 void Loop::run_alone(TaskRun& task) {
@@ -540,6 +548,8 @@ const std::vector<Index>& Loop::apply_writes() {
 // The same, and shows the state if that is news.
 const std::vector<Index>& Loop::apply_tasks() {
   const std::vector<Index>& updated = apply_writes();
+  TaskRun* const alone = std::exchange(alone_, nullptr);
+  if (std::exchange(is_alone_untold_, false)) output_writes(*alone, alone->writes, false);
   const bool is_known_to_be_old = has_latest_ && !latest_is_current_;
   if (is_known_to_be_old && !needs_each_value()) return updated;
   const bool is_visible = std::any_of(updated.begin(), updated.end(),

@@ -54,6 +54,10 @@ Value Loop::sanitized(const Write& write) const {
   return send;
 }
 
+bool Loop::is_untracked(const Write& write) const {
+  return write.index != kUnknown && graph_->channels[write.index].channel->is_untracked();
+}
+
 // As they are stored; none if there is nothing to store.
 std::optional<WritesPut> Loop::writes_put(std::string_view task_id, std::string_view task_path,
                                           std::string_view node, std::span<const Write> writes,
@@ -66,14 +70,18 @@ std::optional<WritesPut> Loop::writes_put(std::string_view task_id, std::string_
                 .task_path = std::string(task_path),
                 .node = std::string(node)};
   put.writes.reserve(writes.size());
+  // Parallel tasks may share the history of a subgraph; they overtake each other.
+  const bool owns_history =
+      !scope_.parent || graph_->options.subgraph_persistence == SubgraphPersistence::inherit;
   for (const Write& write : writes) {
-    if (write.index != kUnknown && graph_->channels[write.index].channel->is_untracked()) continue;
-    if (has_children && write.index != kUnknown && graph_->channels[write.index].snapshots) {
+    if (hides_untracked_ && is_untracked(write)) continue;
+    if (has_children && graph_->is_delta(write)) {
       put.writes.push_back({std::string(kNoWrites), {}});
       continue;
     }
     put.writes.push_back({std::string(graph_->name_of(write)),
-                          graph_->has_untracked ? sanitized(write) : write.value});
+                          hides_untracked_ ? sanitized(write) : write.value,
+                          owns_history && graph_->is_delta(write)});
   }
   if (put.writes.empty()) return std::nullopt;
   return put;
@@ -134,7 +142,13 @@ void Loop::put_writes(TaskRun& task, std::span<const Write> writes, bool cached)
 void Loop::put_distinct_writes(TaskRun& task, std::span<const Write> writes, bool cached) {
   keep_pending(task, writes);
   // Told first: once the writes are stored the task does not run, nor tell, again.
-  output_writes(task, writes, cached);
+  const bool is_told_later =
+      &task == alone_ && !cached && !task.error && task.scratchpad.calls == 0;
+  if (is_told_later) {
+    is_alone_untold_ = true;
+  } else {
+    output_writes(task, writes, cached);
+  }
   if (saves_at_once()) save_writes(task, writes);
   if (graph_->options.cache && !cached) store_in_cache(task, writes);
 }
@@ -146,7 +160,7 @@ void Loop::keep_pending(TaskRun& task, std::span<const Write> writes) {
   const Value id(task.id());
   const std::lock_guard lock(mutex_);
   if (scope_.durability == Durability::exit) written_tasks_.insert(task.id());
-  if (has_loaded_writes_) {
+  if (loaded_writes_ > 0) {
     std::erase_if(pending_, [&](const Pending& pending) { return same(pending.task, id); });
   }
   for (const Write& write : writes) pending_.push_back({id, write});
@@ -225,6 +239,9 @@ void Loop::save_checkpoint(std::vector<Index> snapshots) {
   put.metadata = checkpoint_metadata(metadata_, scope_.checkpoint_metadata);
   if (scope_.place.is_object()) put.metadata = scope_.place.merge(put.metadata);
   put.expected_head = expected_head_;
+  // Whoever leaves an open step has to know all that it wrote; see only_at_head.
+  const auto known_writes = std::exchange(known_writes_, std::nullopt);
+  if (expected_head_ == loaded_id_ && saved_id_ == loaded_id_) put.expected_writes = known_writes;
   put.checkpoint.v = checkpoint_.v;
   put.checkpoint.id = checkpoint_.id;
   put.checkpoint.ts = now_text();
@@ -239,7 +256,7 @@ void Loop::save_checkpoint(std::vector<Index> snapshots) {
         graph_->channels[index].name,
         make_extension(ExtensionCode::delta_snapshot, state_.get(index)));
   }
-  if (graph_->has_untracked) sanitize_sends(put.checkpoint.channel_values);
+  if (hides_untracked_) sanitize_sends(put.checkpoint.channel_values);
   if (saved_id_.empty()) {
     previous_id_.reset();
   } else {
@@ -372,16 +389,13 @@ Value versions_seen_without_bumps(const Value& versions_seen) {
 // under durability `exit`, what was written to them.
 void Loop::note_step_deltas() {
   if (graph_->snapshot_channels.empty()) return;
-  const auto is_delta = [this](const Write& write) {
-    return write.index != kUnknown && graph_->channels[write.index].snapshots;
-  };
-  // What a repeated step writes is not what is stored with its checkpoint. What a
-  // resumed one writes under `exit`, another run may be storing there as well.
+  // What a step writes that is repeated where something is stored is not stored there.
   const bool is_repeated =
-      checkpoint_.id == loaded_id_ && (is_replaying_ || scope_.durability == Durability::exit);
+      checkpoint_.id == loaded_id_ && (is_superseded_ || (is_replaying_ && loaded_writes_ > 0));
   for (const auto& task : tasks_) {
     for (const Write& write : task->writes) {
-      if (is_delta(write) && (is_repeated || overwritten(write.value))) force_snapshot(write.index);
+      if (graph_->is_delta(write) && (is_repeated || overwritten(write.value)))
+        force_snapshot(write.index);
     }
   }
   std::erase_if(resume_loaded_, [this](const Pending& pending) {
@@ -400,7 +414,7 @@ void Loop::note_step_deltas() {
   }
   const auto tasks = tasks_by_id();
   for (const Pending& pending : pending_) {
-    if (!is_delta(pending.write)) continue;
+    if (!graph_->is_delta(pending.write)) continue;
     const bool is_stored = pending.task_id() == kNullTaskId ||
                            std::find(stored_delta_writes_.begin(), stored_delta_writes_.end(),
                                      std::pair(std::string(pending.task_id()),
@@ -415,6 +429,18 @@ void Loop::note_step_deltas() {
 }
 
 // Durability `exit` -----------------------------------------------------------
+
+// Another run may have stored writes meanwhile with the checkpoint that this one started
+// from. They are not part of its state, so nothing is rebuilt from there.
+void Loop::look_for_other_runs() {
+  if (!known_writes_ || !has_parent_) return;
+  const Config& config = scope_.config;
+  const auto now =
+      scope_.checkpointer->get_tuple({config.thread_id, config.checkpoint_ns, loaded_id_});
+  if (!now || now->pending_writes.size() == *known_writes_) return;
+  known_writes_ = now->pending_writes.size();
+  for (Index index : graph_->snapshot_channels) force_snapshot(index);
+}
 
 // The run's writes to delta channels go to the checkpoint it started from, or
 // on a new thread to a stub, so that they can be replayed from there.
@@ -474,8 +500,10 @@ void Loop::put_stub() {
   saves_.put(std::move(stub));
 }
 
-// The writes of an unfinished step, which no checkpoint holds yet.
+// The writes of an unfinished step, which no checkpoint holds yet. LangGraph stores them
+// here as they are.
 void Loop::put_exit_writes() {
+  hides_untracked_ = false;
   std::vector<std::string_view> order;
   std::unordered_map<std::string_view, std::vector<Write>> by_task;
   for (const Pending& pending : pending_) {

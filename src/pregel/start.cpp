@@ -31,7 +31,10 @@ Loop::Loop(std::shared_ptr<const Graph> graph, Scope&& scope, Value input)
       executor_(graph_->executor()),
       state_(graph_, scope_.checkpointer.get()),
       saves_(scope_.checkpointer, executor_, *graph_->watch, scope_.durability,
-             scope_.parent ? &scope_.parent->loop.saves_ : nullptr) {
+             scope_.parent ? &scope_.parent->loop.saves_ : nullptr),
+      hides_untracked_(graph_->has_untracked) {
+  // The checkpoint before a step is stored after it, with what the step did by then.
+  if (scope_.durability == Durability::exit) state_.keep_part_of_refused();
   Config& config = scope_.config;
   if (scope_.parent) {
     // The second and later graphs that a task runs are told apart by a number.
@@ -63,6 +66,7 @@ void Loop::choose_output() {
                              "', which is not a channel of the graph");
     }
     own_output_.channels.push_back(index);
+    if (graph_->channels[index].is_transient) own_output_.has_transient = true;
   }
   own_output_.index_members();
 }
@@ -120,7 +124,7 @@ void Loop::load_pending(std::span<const PendingWrite> writes) {
   for (const PendingWrite& write : writes) {
     pending_.push_back({Value(write.task_id), graph_->write_to(write.channel, write.value)});
   }
-  has_loaded_writes_ = !pending_.empty();
+  loaded_writes_ = writes.size();
 }
 
 void Loop::adopt(const CheckpointTuple& saved) {
@@ -170,17 +174,8 @@ void Loop::force_snapshot(Index channel) {
 // new branch must not walk through them, so it starts with a snapshot.
 void Loop::force_pending(const std::vector<Pending>& writes) {
   for (const Pending& pending : writes) {
-    const Index index = pending.write.index;
-    if (index != kUnknown && graph_->channels[index].snapshots) force_snapshot(index);
+    if (graph_->is_delta(pending.write)) force_snapshot(pending.write.index);
   }
-}
-
-// A branch that leaves an open step, or repeats it, must not be rebuilt from what
-// its tasks wrote, nor from what they still write in another run on the thread.
-void Loop::leave_step() {
-  force_pending(pending_);
-  if (graph_->snapshot_channels.empty() || prepare_tasks().empty()) return;
-  for (Index index : graph_->snapshot_channels) force_snapshot(index);
 }
 
 // Subgraphs go back to what they had before this checkpoint. A fork or an update was
@@ -196,10 +191,8 @@ void Loop::enter() {
   step_ = has_parent_ ? metadata_["step"].as_int() + 1 : kFirstStep;
   stop_ = step_ + scope_.config.recursion_limit + 1;
   for (const Pending& pending : pending_) {
-    const Index index = pending.write.index;
-    if (pending.task_id() != kNullTaskId && index != kUnknown &&
-        graph_->channels[index].snapshots) {
-      stored_delta_writes_.emplace_back(pending.task_id(), index);
+    if (pending.task_id() != kNullTaskId && graph_->is_delta(pending.write)) {
+      stored_delta_writes_.emplace_back(pending.task_id(), pending.write.index);
     }
   }
 
@@ -217,7 +210,13 @@ void Loop::enter() {
       if (pending.task_id() != kNullTaskId) resume_loaded_.push_back(pending);
     }
   } else {
-    leave_step();
+    force_pending(pending_);
+  }
+  // Otherwise this run adds to them itself before it stores a checkpoint.
+  const bool adds_later = scope_.durability == Durability::exit;
+  const bool adds_none = forks || (!is_resuming && !is_command(input_));
+  if ((adds_later || adds_none) && !graph_->snapshot_channels.empty()) {
+    known_writes_ = loaded_writes_;
   }
 
   std::vector<Pending> carried;
@@ -274,9 +273,7 @@ void Loop::map_command_input(bool forks, std::vector<Pending>& carried) {
     return;
   }
   for (const Write& write : writes) {
-    if (write.index != kUnknown && graph_->channels[write.index].snapshots) {
-      exit_command_writes_.push_back(write);
-    }
+    if (graph_->is_delta(write)) exit_command_writes_.push_back(write);
   }
   put_null_writes(std::move(writes));
 }

@@ -34,6 +34,7 @@ std::shared_ptr<Loop> StateAccess::open(const Config& config, const CheckpointTu
   scope.store = graph_->options.store;
   auto loop = Loop::make(graph_, std::move(scope), Value());
   loop->scope_.config = config;
+  loop->hides_untracked_ = false;  // an update is on record as it was given
   describe_run(loop->scope_);
   if (saved) {
     loop->adopt(*saved);
@@ -75,7 +76,8 @@ Config StateAccess::update(const Config& config, std::span<const StateUpdate> up
   const std::shared_ptr<Loop> loop = open(config, base.saved ? &*base.saved : nullptr);
   loop->expected_head_ = latest ? latest->checkpoint.id : std::string();
   if (!base.saved) loop->checkpoint_.id = clew::checkpoint_id(-2);
-  if (is_first) loop->leave_step();
+  if (is_first) loop->force_pending(loop->pending_);
+  if (!graph_->snapshot_channels.empty()) loop->known_writes_ = loop->loaded_writes_;
 
   const StateUpdate& first = updates.front();
   const auto expect_one = [&](const char* what) {
@@ -134,13 +136,12 @@ void StateAccess::store_writes(Loop& loop, const Base& base, const std::string& 
   // What the task wrote itself, or a refused update, stays what is stored.
   const auto& stored = base.saved->pending_writes;
   const bool has_stored_writes =
-      std::any_of(stored.begin(), stored.end(),
-                  [&](const PendingWrite& write) { return write.task_id == task_id; });
+      std::any_of(stored.begin(), stored.end(), [&](const PendingWrite& write) {
+        return write.task_id == task_id && write_index(write.channel, 0) >= 0;
+      });
   if (is_fork || has_stored_writes) {
     for (const Write& write : writes) {
-      if (write.index != kUnknown && graph_->channels[write.index].snapshots) {
-        loop.force_snapshot(write.index);
-      }
+      if (graph_->is_delta(write)) loop.force_snapshot(write.index);
     }
   }
   if (is_fork) return;

@@ -62,6 +62,9 @@ class ThreadState {
   // Ends a super-step: applies the writes of its tasks, which are in order.
   // Returns the channels that have a new value to read; good until the next call.
   const std::vector<Index>& apply(std::span<const TaskWrites> tasks);
+  // From now on, if a channel refuses its writes: what was applied before stays, as in
+  // LangGraph. Otherwise nothing does.
+  void keep_part_of_refused() { keeps_part_ = true; }
   // The same for a look at the values only: versions stay as they are.
   void preview(std::span<const TaskWrites> tasks);
 
@@ -158,7 +161,9 @@ class ThreadState {
   std::span<const Value> writes_of(const Change& change) const;
   void consume_triggers(const Node& node);
   void group_writes(std::span<const Write> writes);
-  void make_changes();
+  void make_changes(std::span<const TaskWrites> tasks, const Value& version);
+  void keep_part(Index refusing, std::span<const TaskWrites> tasks, const Value& version);
+  void keep_changes(std::span<const TaskWrites> tasks, const Value& version);
   void note_seen(const TaskWrites& task);
   void note_change(Index index, const Value& version, bool has_new_value);
   void pass_step(const Value& version);
@@ -172,6 +177,7 @@ class ThreadState {
   std::shared_ptr<const Graph> graph_;
   Checkpointer* saver_;
   bool is_new_ = true;       // nothing was loaded or applied yet
+  bool keeps_part_ = false;  // of a step that a channel refuses
   std::vector<Cell> cells_;  // by channel
   Value max_version_;
 

@@ -139,8 +139,10 @@ Value merge(Value merged, std::span<const Value> messages, Positions& positions)
     std::size_t& position = positions[id];
     if (is_removal(message)) {
       if (position == Positions::kNowhere) {
-        throw MessageNotFoundError("cannot remove the message with id '" + std::string(id) +
-                                   "': there is none; remove only messages of the list");
+        // Stored errors are told apart by their text, which is LangGraph's.
+        throw MessageNotFoundError(
+            "Attempting to delete a message with an ID that doesn't exist ('" + std::string(id) +
+            "'); remove only messages of the list");
       }
       removed.insert(id);
     } else if (position == Positions::kNowhere) {

@@ -293,6 +293,31 @@ TEST_P(CheckpointerSuite, APutThatExpectsTheHeadGoesThrough) {
   EXPECT_EQ(newest(*saver_, "t"), "2 <1 {}");
 }
 
+TEST_P(CheckpointerSuite, APutThatExpectsFewerWritesThanThereAreIsAConflict) {
+  put(*saver_, make_put("t", 1, 0));
+  put_writes(*saver_, "t", 1, {{"a", 7}, {"b", 8}}, "task");
+  CheckpointPut next = make_put("t", 2, 1);
+  next.expected_head = test_id(1);
+  next.expected_writes = 1;
+  EXPECT_THROW(put(*saver_, next), ThreadConflict);
+  EXPECT_EQ(history(*saver_, "t"), "1 {} [task.a=7 task.b=8]\n");
+  next.expected_writes = 2;
+  put(*saver_, next);
+  EXPECT_EQ(newest(*saver_, "t"), "2 <1 {}");
+}
+
+TEST_P(CheckpointerSuite, AWriteForTheHeadIsEmptyWhenThereIsANewerOne) {
+  put_chain(*saver_, "t", 2);
+  for (int checkpoint : {1, 2}) {
+    const WritesPut writes{.key = {"t", "", test_id(checkpoint)},
+                           .task_id = "task",
+                           .writes = {{"a", 7, /*only_at_head=*/true}, {"b", 8}}};
+    saver_->put_writes({&writes, 1});
+  }
+  EXPECT_EQ(history(*saver_, "t"),
+            "2 <1 {\"n\":2} [task.a=7 task.b=8]\n1 {\"n\":1} [task.__no_writes__=null task.b=8]\n");
+}
+
 TEST_P(CheckpointerSuite, APutThatExpectsAnotherHeadIsAConflictAndStoresNothing) {
   put_chain(*saver_, "t", 2);
   CheckpointPut late = make_put("t", 3, 1, {{"n", "late"}});

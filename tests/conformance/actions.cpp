@@ -101,7 +101,33 @@ World::Outcome World::stream(const Value& action) {
   } catch (...) {
     error = std::current_exception();
   }
+  if (config.durability == Durability::exit) take_stored_counters(events);
   return {std::move(events), error};
+}
+
+// In LangGraph an event holds the metadata itself rather than a copy. Under `exit` it is
+// completed when the run ends, and the recorder looked at the events after that.
+void World::take_stored_counters(std::vector<StreamEvent>& events) const {
+  constexpr std::string_view kCounters = "counters_since_delta_snapshot";
+  const auto completed = [&](const Value& payload) {
+    const Value& place = payload["config"]["configurable"];
+    if (!place["checkpoint_id"].is_string()) return payload;
+    const auto tuple = database_->saver()->get_tuple({place.get<std::string>("thread_id"),
+                                                      place.get<std::string>("checkpoint_ns"),
+                                                      place.get<std::string>("checkpoint_id")});
+    if (!tuple) return payload;
+    Value metadata = payload["metadata"].erase(kCounters);
+    if (const Value* counters = tuple->metadata.find(kCounters)) {
+      metadata = metadata.set(kCounters, *counters);
+    }
+    return payload.set("metadata", metadata);
+  };
+  for (StreamEvent& event : events) {
+    if (event.mode == StreamMode::checkpoints) event.data = completed(event.data);
+    if (event.mode == StreamMode::debug && event.data["type"] == Value("checkpoint")) {
+      event.data = event.data.set("payload", completed(event.data["payload"]));
+    }
+  }
 }
 
 Value World::run_input(const Value& action) const {

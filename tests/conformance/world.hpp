@@ -77,6 +77,7 @@ class World {
   Raw store_search(const Value& action);
   Raw store_list_namespaces(const Value& action);
   Outcome stream(const Value& action);
+  void take_stored_counters(std::vector<StreamEvent>& events) const;
 
   Value run_input(const Value& action) const;
   Value answers_by_id(const Value& thread, const Value& answers) const;

@@ -61,6 +61,9 @@ std::vector<Write> result_writes(const Plan& plan, const State& state, std::stri
                                  const Value& update, const std::vector<std::string>& gotos = {});
 // The state after these. Throws Refused.
 State apply(const Plan& plan, State state, const std::vector<Effect>& effects);
+// The same for a step that is refused: with what was written before the first write to the
+// channel that refuses.
+State apply_part(const Plan& plan, State state, const std::vector<Effect>& effects);
 Write goto_write(const std::string& node);
 bool is_delta(std::string_view channel);
 
@@ -142,6 +145,9 @@ class Model {
 
   std::vector<ModelCheckpoint> checkpoints;  // oldest first
   std::size_t questions_asked = 0;           // by the last run
+  // A step was refused under `exit`. What runs next depends on the order in which channels
+  // changed, which this model does not know.
+  bool has_half_a_step = false;
 
  private:
   std::optional<std::size_t> base_of(std::optional<std::size_t> at) const;

@@ -130,6 +130,11 @@ class Run {
         // A run that stops for a question shows what its other tasks wrote.
         merged = apply(plan_, state_, effects);
       } catch (const Refused&) {
+        const bool is_unsaved = is_exit() && !stored_ && outcome != Outcome::asked;
+        if (is_unsaved) {
+          current_.state = apply_part(plan_, state_, effects);
+          model_.has_half_a_step = true;
+        }
         return Ending::refused;
       }
       if (outcome == Outcome::asked) return Ending::normal;

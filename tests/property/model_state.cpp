@@ -287,4 +287,47 @@ State apply(const Plan& plan, State state, const std::vector<Effect>& effects) {
   return state;
 }
 
+namespace {
+
+bool refuses(const State& state, const std::vector<Effect>& effects, const std::string& name) {
+  for (const ChannelPlan& channel : channel_plans()) {
+    if (channel.name != name) continue;
+    try {
+      State trial = state;
+      update_channel(trial, channel, writes_to(effects, name));
+    } catch (const Refused&) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+State apply_part(const Plan& plan, State state, const std::vector<Effect>& effects) {
+  std::set<std::string> taken;
+  bool is_refused = false;
+  for (const Effect& effect : effects) {
+    for (const Write& write : effect.writes) {
+      is_refused = is_refused || refuses(state, effects, write.channel);
+      if (!is_refused && !is_delta(write.channel)) taken.insert(write.channel);
+    }
+  }
+  std::vector<Effect> part = effects;
+  for (Effect& effect : part) {
+    std::erase_if(effect.writes,
+                  [&](const Write& write) { return !taken.contains(write.channel); });
+    if (!effect.woken_node.empty()) state.last_ran = {};
+  }
+  for (const Effect& effect : part) {
+    if (!effect.woken_node.empty()) state.last_ran.insert(effect.woken_node);
+  }
+  update_joins(plan, state, part);
+  update_values(state, part, false);
+  update_woken(state, part, true);
+  update_sends(state, part, false);
+  state.is_written = state.has_news = true;
+  return state;
+}
+
 }  // namespace clew::property

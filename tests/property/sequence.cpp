@@ -78,6 +78,7 @@ void Sequence::run() {
   for (action_ = 0; action_ < actions; ++action_) {
     act();
     check();
+    if (model_.has_half_a_step) break;
   }
   check_copy_and_prune();
 }

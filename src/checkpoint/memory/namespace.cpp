@@ -69,6 +69,14 @@ void Namespace::put_writes(const WritesPut& put) {
   record->second.writes.add(put);
 }
 
+std::size_t Namespace::count_writes(std::string_view checkpoint_id) {
+  const auto record = records_.find(checkpoint_id);
+  if (record == records_.end()) return 0;
+  std::size_t count = 0;
+  for (const auto& task : record->second.writes.settled()) count += task.writes.size();
+  return count;
+}
+
 std::optional<CheckpointTuple> Namespace::get(const CheckpointKey& key) {
   std::optional<CheckpointTuple> found;
   const auto entry =

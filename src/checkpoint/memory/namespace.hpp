@@ -100,6 +100,7 @@ class Namespace {
 
   void put(const CheckpointPut& put);
   void put_writes(const WritesPut& put);
+  std::size_t count_writes(std::string_view checkpoint_id);
 
   // The checkpoint of this id, or the newest one if it is empty.
   std::optional<CheckpointTuple> get(const CheckpointKey& key);

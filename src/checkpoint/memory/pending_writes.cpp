@@ -76,8 +76,9 @@ void PendingWrites::add(const WritesPut& put) {
   task.node = detail::make_key(put.node);
   task.writes.reserve(put.writes.size());
   for (std::size_t i = 0; i < put.writes.size(); ++i) {
-    const auto& [channel, value] = put.writes[i];
-    task.writes.push_back({write_index(channel, i), added_++, detail::make_key(channel), value});
+    const ChannelWrite& write = put.writes[i];
+    task.writes.push_back(
+        {write_index(write.channel, i), added_++, detail::make_key(write.channel), write.value});
   }
   is_settled_ = false;
 }

@@ -92,9 +92,10 @@ struct alignas(64) InMemorySaver::Shard {
   void put(const CheckpointPut& put) {
     const std::scoped_lock lock(mutex);
     if (put.expected_head) {
-      const memory::Namespace* ns = find(put.key);
+      memory::Namespace* ns = find(put.key);
       const std::string_view head = ns ? ns->head() : std::string_view();
       internal::expect_head(put, head);
+      if (put.expected_writes) internal::expect_writes(put, ns ? ns->count_writes(head) : 0);
     }
     for (const WritesPut& writes : put.writes) find_or_make(writes.key).put_writes(writes);
     find_or_make(put.key).put(put);
@@ -148,7 +149,10 @@ void InMemorySaver::put_writes(std::span<const WritesPut> puts) {
   for (const WritesPut& put : puts) {
     Shard& shard = shard_of(put.key.thread_id);
     const std::scoped_lock lock(shard.mutex);
-    shard.find_or_make(put.key).put_writes(put);
+    memory::Namespace& ns = shard.find_or_make(put.key);
+    const bool is_late = ns.head() > put.key.checkpoint_id;
+    const auto late = is_late ? internal::late_writes(put) : nullptr;
+    ns.put_writes(late ? *late : put);
   }
 }
 

@@ -89,6 +89,13 @@ Value checkpoint_map(const Checkpoint& checkpoint) {
                  {"updated_channels", checkpoint.updated_channels}});
 }
 
+std::size_t count_writes(Connection& connection, const CheckpointKey& key) {
+  Rows rows = connection.query(
+      "SELECT count(*) FROM writes WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+      key.thread_id, key.checkpoint_ns, key.checkpoint_id);
+  return rows.next() ? static_cast<std::size_t>(rows.integer(0)) : 0;
+}
+
 Value object_or_empty(const Value& value) { return value.is_object() ? value : object(); }
 
 std::string text_or(const Value& value, std::string_view otherwise) {
@@ -145,10 +152,8 @@ Database::Change LangGraphLayout::put(const CheckpointPut& put) {
 
   return [&put, encoded](Connection& connection) {
     const CheckpointKey& key = put.key;
-    if (put.expected_head) {
-      const auto head = connection.value(kNewestId, key.thread_id, key.checkpoint_ns);
-      internal::expect_head(put, head.value_or(""));
-    }
+    if (put.expected_head) internal::expect_head(put, newest_checkpoint(connection, key));
+    if (put.expected_writes) internal::expect_writes(put, count_writes(connection, key));
     for (const EncodedWrites& writes : encoded->writes) store(connection, writes);
     std::optional<std::string_view> parent_id;
     if (!key.checkpoint_id.empty()) parent_id = key.checkpoint_id;
@@ -165,7 +170,7 @@ Database::Change LangGraphLayout::put_writes(std::span<const WritesPut> puts,
   auto encoded = encode_each(puts, unencodable,
                              [this](const WritesPut& put) { return encode(put, *serializer_); });
   return [encoded = std::move(encoded)](Connection& connection) {
-    for (const EncodedWrites& writes : encoded) store(connection, writes);
+    for (const auto& of_task : encoded) store(connection, of_task.to_store(connection));
   };
 }
 
@@ -207,9 +212,7 @@ std::vector<PendingWrite> LangGraphLayout::load_writes(Connection& connection,
 std::optional<CheckpointTuple> LangGraphLayout::get_tuple(Connection& connection,
                                                           const CheckpointKey& key) {
   const std::string id =
-      key.checkpoint_id.empty()
-          ? connection.value(kNewestId, key.thread_id, key.checkpoint_ns).value_or("")
-          : key.checkpoint_id;
+      key.checkpoint_id.empty() ? newest_checkpoint(connection, key) : key.checkpoint_id;
   Rows row = connection.query(
       "SELECT parent_checkpoint_id, type, checkpoint, metadata FROM checkpoints "
       "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",

@@ -1,5 +1,4 @@
-// Removing checkpoints, which both layouts do alike: each has a table
-// `checkpoints` with the same key.
+// What both layouts do alike: each has a table `checkpoints` with the same key.
 #include "checkpoint/sqlite/layout.hpp"
 
 #include <map>
@@ -17,6 +16,13 @@ bool has_checkpoint(Connection& connection, const CheckpointKey& key) {
 }
 
 }  // namespace
+
+std::string newest_checkpoint(Connection& connection, const CheckpointKey& place) {
+  return connection
+      .value("SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?",
+             place.thread_id, place.checkpoint_ns)
+      .value_or("");
+}
 
 std::vector<std::string> namespaces_of(Connection& connection, std::string_view thread_id) {
   std::vector<std::string> names;

@@ -19,6 +19,7 @@
 #include "checkpoint/delta_history.hpp"
 #include "checkpoint/retention.hpp"
 #include "checkpoint/sqlite/database.hpp"
+#include "checkpoint/thread_conflict.hpp"
 
 namespace clew::sqlite {
 
@@ -33,16 +34,38 @@ inline TypedBytes encode_write(const Serializer& serializer, const WritesPut& pu
   }
 }
 
+// The id of the newest checkpoint there, or empty.
+std::string newest_checkpoint(Connection& connection, const CheckpointKey& place);
+
+// What a task wrote, and what is stored instead if the thread has moved on meanwhile; see
+// ChannelWrite::only_at_head.
+template <class Encoded>
+struct EncodedTask {
+  Encoded in_time;
+  std::shared_ptr<const WritesPut> late_put;
+  std::optional<Encoded> late;
+
+  const Encoded& to_store(Connection& connection) const {
+    if (!late) return in_time;
+    const CheckpointKey& key = late_put->key;
+    return newest_checkpoint(connection, key) > key.checkpoint_id ? *late : in_time;
+  }
+};
+
 // What `encode` makes of each put that it does not refuse; the first reason why it refuses
 // one is put into `unencodable`.
 template <class Encode>
 auto encode_each(std::span<const WritesPut> puts, std::exception_ptr& unencodable,
                  const Encode& encode) {
-  std::vector<decltype(encode(puts.front()))> encoded;
+  using Encoded = decltype(encode(puts.front()));
+  std::vector<EncodedTask<Encoded>> encoded;
   encoded.reserve(puts.size());
   for (const WritesPut& put : puts) {
     try {
-      encoded.push_back(encode(put));
+      const auto late_put = internal::late_writes(put);
+      std::optional<Encoded> late;
+      if (late_put) late.emplace(encode(*late_put));
+      encoded.push_back({encode(put), late_put, std::move(late)});
     } catch (...) {
       if (!unencodable) unencodable = std::current_exception();
     }

@@ -98,10 +98,7 @@ NativeReader::NativeReader(Connection& connection, const Serializer& serializer,
       checkpoint_ns_(checkpoint_ns) {}
 
 std::string NativeReader::newest() {
-  return connection_
-      .value("SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?",
-             thread_id_, checkpoint_ns_)
-      .value_or("");
+  return newest_checkpoint(connection_, {thread_id_, checkpoint_ns_});
 }
 
 std::optional<CheckpointTuple> NativeReader::get_tuple(const std::string& checkpoint_id,

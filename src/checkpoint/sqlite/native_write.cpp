@@ -172,14 +172,14 @@ Database::Change NativeLayout::put_writes(std::span<const WritesPut> puts,
   return [prepared = std::move(prepared), now = table_time_now()](Connection& connection) {
     for (auto first = prepared.begin(); first != prepared.end();) {
       // Those of one thread are counted together.
-      const std::string& thread_id = first->put.key.thread_id;
+      const std::string& thread_id = first->in_time.put.key.thread_id;
       Counts counts;
       auto next = first;
-      for (; next != prepared.end() && next->put.key.thread_id == thread_id; ++next) {
-        next->store(connection, now, counts);
+      for (; next != prepared.end() && next->in_time.put.key.thread_id == thread_id; ++next) {
+        next->to_store(connection).store(connection, now, counts);
       }
       counts.store(connection, thread_id, now);
-      for (; first != next; ++first) first->note_status(connection);
+      for (; first != next; ++first) first->in_time.note_status(connection);
     }
   };
 }
@@ -210,8 +210,9 @@ struct NativeLayout::PreparedPut {
   Counts counts = {};
 
   void store(Connection& connection) {
-    const std::string head = newest(connection);
+    const std::string head = newest_checkpoint(connection, put.key);
     internal::expect_head(put, head);
+    if (put.expected_writes) internal::expect_writes(put, stored_writes(connection, head));
     counts = {};
     for (const PreparedWrites& of_task : writes) of_task.store(connection, now, counts);
     for (auto& [channel, version] : channels) store_value(connection, channel, version);
@@ -225,13 +226,12 @@ struct NativeLayout::PreparedPut {
     note_newest(connection, head);
   }
 
-  std::string newest(Connection& connection) const {
-    return connection
-        .value(
-            "SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ?"
-            " AND checkpoint_ns = ?",
-            put.key.thread_id, put.key.checkpoint_ns)
-        .value_or("");
+  std::size_t stored_writes(Connection& connection, const std::string& head) const {
+    Rows rows = connection.query(
+        "SELECT count(*) FROM checkpoint_writes WHERE thread_id = ? AND checkpoint_ns = ?"
+        " AND checkpoint_id = ?",
+        put.key.thread_id, put.key.checkpoint_ns, head);
+    return rows.next() ? static_cast<std::size_t>(rows.integer(0)) : 0;
   }
 
   bool is_stored(Connection& connection) const {

@@ -1,4 +1,4 @@
-// Writes that a channel does not take leave the thread as it was.
+// Writes that a channel does not take leave the thread as it was, or as LangGraph leaves it.
 #include <gtest/gtest.h>
 
 #include <clew/clew.hpp>
@@ -45,8 +45,8 @@ TEST(Refused, ACommandUnderExitLeavesNothingBehind) {
   EXPECT_EQ(graph.get_state(thread()).values["both"], "x");
 }
 
-TEST(Refused, AStepCanBeTriedAgainUnderEveryDurability) {
-  for (const Durability durability : {Durability::sync, Durability::async, Durability::exit}) {
+TEST(Refused, AStepCanBeTriedAgain) {
+  for (const Durability durability : {Durability::sync, Durability::async}) {
     const bool agree = false;
     const CompiledGraph graph = contradicting_graph(agree);
     EXPECT_THROW(graph.invoke({{"log", {"in"}}}, thread(durability)), InvalidUpdateError);
@@ -57,6 +57,16 @@ TEST(Refused, AStepCanBeTriedAgainUnderEveryDurability) {
     // The step is still there, with what its tasks wrote.
     EXPECT_THROW(graph.invoke(nullptr, thread(durability)), InvalidUpdateError);
   }
+}
+
+// The checkpoint before the step is stored when the run ends, with what was applied by then.
+TEST(Refused, AStepUnderExitKeepsWhatCameBeforeTheRefusal) {
+  const bool agree = false;
+  const CompiledGraph graph = contradicting_graph(agree);
+  EXPECT_THROW(graph.invoke({{"log", {"in"}}}, thread(Durability::exit)), InvalidUpdateError);
+  const StateSnapshot state = graph.get_state(thread());
+  EXPECT_TRUE(state.next.empty());
+  EXPECT_EQ(state.values["log"], list({"in"}));  // refused before: `both` is written first
 }
 
 TEST(Refused, AnUpdateDoesNotStandForATaskOfTheStep) {
