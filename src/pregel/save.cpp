@@ -89,9 +89,9 @@ std::optional<WritesPut> Loop::writes_put(std::string_view task_id, std::string_
 
 // Of a task of the open step. If others still run, its result must not wait for them.
 void Loop::save_writes(TaskRun& task, std::span<const Write> writes) {
-  const bool at_once = running_.load(std::memory_order_relaxed) > 0;
+  const bool others_run = running_.load(std::memory_order_relaxed) > 0;
   if (auto put = writes_put(task.id(), task.path_text(), task.name, writes, checkpoint_.id)) {
-    saves_.put_writes(std::move(*put), at_once);
+    saves_.put_writes(std::move(*put), others_run);
   }
 }
 
@@ -518,7 +518,7 @@ void Loop::put_exit_writes() {
     const bool is_known = task != tasks.end();
     auto put = writes_put(task_id, is_known ? task->second->path_text() : "",
                           is_known ? task->second->name : "", by_task[task_id], checkpoint_.id);
-    if (put) saves_.put_writes(std::move(*put), true);
+    if (put) saves_.put_writes(std::move(*put), false);
   }
 }
 

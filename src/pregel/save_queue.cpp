@@ -172,12 +172,12 @@ void SaveQueue::put(CheckpointPut&& put) {
   if (is_async_) begin();
 }
 
-void SaveQueue::put_writes(WritesPut&& put, bool at_once) {
+void SaveQueue::put_writes(WritesPut&& put, bool soon) {
   if (!work_) return checkpointer_->put_writes({&put, 1});
   {
     const std::lock_guard lock(work_->mutex);
     work_->writes.push_back(std::move(put));
-    if (!at_once) return;
+    if (!soon) return;
     work_->writes_are_due = true;
   }
   begin();
@@ -194,7 +194,6 @@ void SaveQueue::begin() {
     if (work_->state != Work::idle) return;
     work_->state = Work::posted;
   }
-  if (!is_async_) return work_->post(executor_);
   watch_.add(executor_, [work = work_, &executor = executor_] {
     if (work->is_posted()) work->post(executor);
     return false;

@@ -36,9 +36,9 @@ class SaveQueue {
   void put(CheckpointPut&& put);
 
   // What a task wrote: stored with the next checkpoint, in one commit where the
-  // backend can. `at_once` if that may be long in coming: then storing begins now, under
-  // `async` as above.
-  void put_writes(WritesPut&& put, bool at_once);
+  // backend can. `soon` if that may be long in coming: then storing begins a millisecond or
+  // two from now, so that the tasks of a quick step still go with its checkpoint.
+  void put_writes(WritesPut&& put, bool soon);
 
   // Writes that must not be seen unless the next checkpoint is stored too.
   void put_with_next(WritesPut&& put);

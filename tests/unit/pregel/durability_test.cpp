@@ -8,9 +8,12 @@
 #include <clew/clew.hpp>
 
 #include "unit/pregel/forwarding_saver.hpp"
+#include "unit/pregel/manual_executor.hpp"
 
 namespace clew {
 namespace {
+
+using namespace std::chrono_literals;
 
 // Keeps what it is given in memory, but behaves like a disk that may fail.
 class DiskLikeSaver final : public ForwardingSaver {
@@ -18,6 +21,8 @@ class DiskLikeSaver final : public ForwardingSaver {
   // Called before each write, with its number; may throw.
   std::function<void(int)> before_write = [](int) {};
   std::atomic<int> writes{0};
+  // Called after what tasks wrote was stored by itself.
+  std::function<void()> after_put_writes = [] {};
 
   void put(std::span<const CheckpointPut> puts) override {
     before_write(writes++);
@@ -26,6 +31,7 @@ class DiskLikeSaver final : public ForwardingSaver {
   void put_writes(std::span<const WritesPut> puts) override {
     before_write(writes++);
     ForwardingSaver::put_writes(puts);
+    after_put_writes();
   }
 };
 
@@ -49,7 +55,8 @@ Config thread(Durability durability) {
 // a and b, then c; each says when it runs.
 CompiledGraph diamond(
     std::shared_ptr<Checkpointer> saver,
-    std::function<void(const std::string&)> on_run = [](const std::string&) {}) {
+    std::function<void(const std::string&)> on_run = [](const std::string&) {},
+    std::shared_ptr<Executor> executor = nullptr) {
   StateGraph<State> graph;
   for (const std::string name : {"a", "b", "c"}) {
     graph.add_node(name, [name, on_run](const State&) {
@@ -60,7 +67,7 @@ CompiledGraph diamond(
   return graph.add_edge(START, "a")
       .add_edge(START, "b")
       .add_edge({"a", "b"}, "c")
-      .compile({.checkpointer = std::move(saver)});
+      .compile({.checkpointer = std::move(saver), .executor = std::move(executor)});
 }
 
 std::vector<Value> stored_steps(const CompiledGraph& graph) {
@@ -104,6 +111,35 @@ TEST(Durability, UnderExitOnlyTheEndIsStored) {
   EXPECT_EQ(when_c_ran, 0);
   EXPECT_EQ(saver->writes, 1);
   EXPECT_EQ(stored_steps(graph), std::vector<Value>{2});
+}
+
+// Nobody flushes meanwhile: the step, and with it the run, waits for the slow task.
+TEST(Durability, AFinishedTaskIsStoredWhileASlowOneStillRuns) {
+  for (const Durability durability : {Durability::sync, Durability::async}) {
+    const auto saver = std::make_shared<DiskLikeSaver>();
+    std::promise<void> stored;
+    saver->after_put_writes = [&, is_first = true]() mutable {
+      if (std::exchange(is_first, false)) stored.set_value();
+    };
+    std::vector<Value> seen;
+    const CompiledGraph graph = diamond(saver, [&](const std::string& name) {
+      if (name != "b") return;
+      EXPECT_EQ(stored.get_future().wait_for(10s), std::future_status::ready);
+      for (const PendingWrite& write : saver->get_tuple({"1"})->pending_writes) {
+        if (write.channel == "log") seen.push_back(write.value);
+      }
+    });
+    graph.invoke(object(), thread(durability));
+    EXPECT_EQ(seen, std::vector<Value>{list({"a"})}) << Value(durability);
+  }
+}
+
+TEST(Durability, UnderSyncWhatQuickTasksWroteIsStoredWithTheirStep) {
+  const auto saver = std::make_shared<DiskLikeSaver>();
+  const auto out_of_time = std::make_shared<pregel::ManualExecutor>();
+  const CompiledGraph graph = diamond(saver, [](const std::string&) {}, out_of_time);
+  graph.invoke(object(), thread(Durability::sync));
+  EXPECT_EQ(saver->writes, 3);  // the input and two steps
 }
 
 // Whichever write fails, the caller learns of it, and a later run brings the

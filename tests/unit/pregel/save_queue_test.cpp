@@ -75,16 +75,34 @@ TEST_F(SaveQueueTest, WhoeverFlushesWaitsForNoTimer) {
   EXPECT_EQ(saver_->calls, "3 checkpoints\n");
 }
 
-TEST_F(SaveQueueTest, UnderSyncWhatATaskWroteIsStoredAtOnceIfTheStepMayTakeLong) {
+TEST_F(SaveQueueTest, UnderSyncWhatQuickTasksWroteGoesWithTheirCheckpoint) {
   SaveQueue saves = queue(Durability::sync);
-  saves.put_writes(writes_of("a"), false);
-  EXPECT_EQ(saver_->calls, "");
-  saves.put_writes(writes_of("b"), true);
-  EXPECT_EQ(saver_->calls, "2 tasks\n");
-  saves.put(next_checkpoint());
-  EXPECT_EQ(saver_->calls, "2 tasks\n");
+  for (const char* task : {"a", "b", "c"}) saves.put_writes(writes_of(task), true);
+  CheckpointPut put = next_checkpoint();
+  put.key.checkpoint_id = "1";
+  saves.put(std::move(put));
   saves.flush();
-  EXPECT_EQ(saver_->calls, "2 tasks\n1 checkpoints\n");
+  EXPECT_EQ(saver_->calls, "1 checkpoints\n");
+  EXPECT_EQ(saver_->thread_size("t").writes, 3U);
+  wait_for_the_timer();
+  EXPECT_EQ(saver_->calls, "1 checkpoints\n");
+}
+
+TEST_F(SaveQueueTest, WhatATaskWroteIsStoredSoonIfTheStepMayTakeLong) {
+  for (const Durability durability : {Durability::sync, Durability::async}) {
+    saver_->calls.clear();
+    SaveQueue saves = queue(durability);
+    saves.put_writes(writes_of("a"), false);
+    wait_for_the_timer();
+    EXPECT_EQ(saver_->calls, "");
+    saves.put_writes(writes_of("b"), true);
+    EXPECT_EQ(saver_->calls, "");
+    wait_for_the_timer();
+    EXPECT_EQ(saver_->calls, "2 tasks\n");
+    saves.put(next_checkpoint());
+    saves.flush();
+    EXPECT_EQ(saver_->calls, "2 tasks\n1 checkpoints\n");
+  }
 }
 
 }  // namespace
