@@ -248,10 +248,8 @@ std::uint64_t hash_value(const Value& value, int depth) {
 // Walks two lists by leaves, stepping over every subtree that both share.
 class ListDifference {
  public:
-  ListDifference(const Value& older, const Value& newer)
-      : older_(detail::vector_of(ValueAccess::node(older))),
-        newer_(detail::vector_of(ValueAccess::node(newer))),
-        common_(std::min(older_.size, newer_.size)) {}
+  ListDifference(const detail::Vector& older, const detail::Vector& newer)
+      : older_(older), newer_(newer), common_(std::min(older_.size, newer_.size)) {}
 
   Difference run() {
     std::size_t index = 0;
@@ -295,34 +293,52 @@ class ListDifference {
   Difference result_;
 };
 
+const detail::FlatObject* as_flat_object(const Value& object) {
+  const Node* node = ValueAccess::node(object);
+  return node && node->type == detail::kFlatObject ? static_cast<const detail::FlatObject*>(node)
+                                                   : nullptr;
+}
+
 const detail::TreeObject* as_tree_object(const Value& object) {
   const Node* node = ValueAccess::node(object);
   return node && node->type == detail::kTreeObject ? static_cast<const detail::TreeObject*>(node)
                                                    : nullptr;
 }
 
-// Two large objects of which one extends the other keep their keys at the same
+// Two objects of which one extends the other keep their keys at the same
 // positions, so their values compare as two lists do.
-bool keys_extend(const detail::TreeObject& older, const detail::TreeObject& newer) {
-  if (older.keys.size > newer.keys.size) return false;
-  const Value old_keys = detail::vector_value(Kind::list, older.keys);
-  const Value new_keys = detail::vector_value(Kind::list, newer.keys);
-  for (std::size_t position : difference(old_keys, new_keys).changed) {
-    if (old_keys[position] != new_keys[position]) return false;
-  }
-  return true;
+bool keys_extend(const detail::FlatObject& older, const detail::FlatObject& newer) {
+  if (older.shape() == newer.shape()) return true;
+  const Value* old_keys = older.shape()->keys();
+  return older.count <= newer.count &&
+         std::equal(old_keys, old_keys + older.count, newer.shape()->keys(), same);
 }
 
-Difference object_difference(const Value& older, const Value& newer) {
-  const auto* old_tree = as_tree_object(older);
-  const auto* new_tree = as_tree_object(newer);
-  if (old_tree && new_tree && keys_extend(*old_tree, *new_tree)) {
-    Difference values = difference(detail::vector_value(Kind::list, old_tree->values),
-                                   detail::vector_value(Kind::list, new_tree->values));
-    values.kept = 0;
-    for (std::size_t i = old_tree->keys.size; i < newer.size(); ++i) values.changed.push_back(i);
-    return values;
+bool keys_extend(const detail::TreeObject& older, const detail::TreeObject& newer) {
+  if (older.keys.size > newer.keys.size) return false;
+  return ListDifference(older.keys, newer.keys).run().changed.empty();
+}
+
+Difference difference_by_position(const detail::FlatObject& older,
+                                  const detail::FlatObject& newer) {
+  Difference result;
+  result.changed.reserve(newer.count);
+  for (std::size_t i = 0; i < newer.count; ++i) {
+    const bool is_kept = i < older.count && same(older.values()[i], newer.values()[i]);
+    if (!is_kept) result.changed.push_back(i);
   }
+  return result;
+}
+
+Difference difference_by_position(const detail::TreeObject& older,
+                                  const detail::TreeObject& newer) {
+  Difference result = ListDifference(older.values, newer.values).run();
+  result.kept = 0;
+  for (std::size_t i = older.keys.size; i < newer.keys.size; ++i) result.changed.push_back(i);
+  return result;
+}
+
+Difference difference_by_key(const Value& older, const Value& newer) {
   Difference result;
   std::vector<std::string_view> kept_keys;
   for (auto [key, value] : older.items()) {
@@ -342,6 +358,20 @@ Difference object_difference(const Value& older, const Value& newer) {
   return result;
 }
 
+Difference object_difference(const Value& older, const Value& newer) {
+  const auto* old_flat = as_flat_object(older);
+  const auto* new_flat = as_flat_object(newer);
+  if (old_flat && new_flat && keys_extend(*old_flat, *new_flat)) {
+    return difference_by_position(*old_flat, *new_flat);
+  }
+  const auto* old_tree = as_tree_object(older);
+  const auto* new_tree = as_tree_object(newer);
+  if (old_tree && new_tree && keys_extend(*old_tree, *new_tree)) {
+    return difference_by_position(*old_tree, *new_tree);
+  }
+  return difference_by_key(older, newer);
+}
+
 }  // namespace
 
 bool operator==(const Value& a, const Value& b) noexcept { return EqualityCheck().run(a, b); }
@@ -357,7 +387,11 @@ bool same(const Value& a, const Value& b) noexcept {
 }
 
 Difference difference(const Value& older, const Value& newer) {
-  if (older.is_list() && newer.is_list()) return ListDifference(older, newer).run();
+  if (older.is_list() && newer.is_list()) {
+    return ListDifference(detail::vector_of(ValueAccess::node(older)),
+                          detail::vector_of(ValueAccess::node(newer)))
+        .run();
+  }
   if (older.is_object() && newer.is_object()) return object_difference(older, newer);
   throw ValueError("difference() compares two lists or two objects, found " + older.type_name() +
                    " and " + newer.type_name());
