@@ -15,13 +15,16 @@ namespace clew {
 namespace {
 
 // Bytes that grow at their end. Not a std::string, which would write zeros
-// before every byte and copy itself when it grows: realloc seldom has to.
+// before every byte and copy itself when it grows: realloc seldom has to. Most
+// values are small, and need no memory but that of the result.
 class Buffer {
  public:
   Buffer() = default;
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { std::free(begin_); }
+  ~Buffer() {
+    if (!is_small()) std::free(begin_);
+  }
 
   // Room for `bytes` more; advance() says how many of them were used.
   char* reserve(std::size_t bytes) {
@@ -35,19 +38,24 @@ class Buffer {
   std::string text() const { return std::string(begin_, size()); }
 
  private:
-  void grow(std::size_t bytes) {
+  bool is_small() const { return begin_ == small_; }
+
+  // Seldom: kept out of the functions that write.
+  [[gnu::noinline]] void grow(std::size_t bytes) {
     const std::size_t used = size();
     const std::size_t capacity = std::max(2 * used, used + bytes + 1024);
-    void* memory = std::realloc(begin_, capacity);
+    void* memory = std::realloc(is_small() ? nullptr : begin_, capacity);
     if (!memory) throw std::bad_alloc();
+    if (is_small()) std::memcpy(memory, small_, used);
     begin_ = static_cast<char*>(memory);
     end_ = begin_ + used;
     limit_ = begin_ + capacity;
   }
 
-  char* begin_ = nullptr;
-  char* end_ = nullptr;
-  char* limit_ = nullptr;
+  char small_[1024];
+  char* begin_ = small_;
+  char* end_ = small_;
+  char* limit_ = small_ + sizeof small_;
 };
 
 template <class Integer>

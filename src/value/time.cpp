@@ -60,12 +60,12 @@ void add_time(std::string& text, microseconds time) {
   add_digits(text, fraction, 6);
 }
 
-std::string offset_text(microseconds offset) {
+void add_offset(std::string& text, microseconds offset) {
   const microseconds distance = std::chrono::abs(offset);
-  std::string text;
+  text += offset < microseconds(0) ? '-' : '+';
+  const std::size_t seconds_begin = text.size() + std::string_view("00:00").size();
   add_time(text, distance);
-  if (distance % minutes(1) == microseconds(0)) text.resize(5);
-  return (offset < microseconds(0) ? "-" : "+") + text;
+  if (distance % minutes(1) == microseconds(0)) text.resize(seconds_begin);
 }
 
 // Reads a time from the front of its text. After the first mismatch nothing is
@@ -178,7 +178,8 @@ std::string format_time(const DateTime& time) {
   if (std::chrono::abs(*time.utc_offset) >= kDay) {
     throw ValueError("the offset of a time from UTC must be less than 24 hours");
   }
-  return text + offset_text(*time.utc_offset);
+  add_offset(text, *time.utc_offset);
+  return text;
 }
 
 DateTime parse_datetime(std::string_view text) {
