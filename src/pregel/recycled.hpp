@@ -76,6 +76,39 @@ struct RecyclingAllocator {
   friend bool operator==(const RecyclingAllocator&, const RecyclingAllocator&) { return true; }
 };
 
+// For vectors that hold a `Few`, sometimes four times as many, and seldom more. Whoever reserves
+// the few can add them at little cost.
+template <class T, std::size_t Few>
+struct FewAllocator {
+  using value_type = T;
+  template <class U>
+  struct rebind {
+    using other = FewAllocator<U, Few>;
+  };
+
+  FewAllocator() = default;
+  template <class U>
+  FewAllocator(const FewAllocator<U, Few>&) noexcept {}
+
+  T* allocate(std::size_t count) {
+    static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+    if (count <= Few) return static_cast<T*>(FewBlocks::take());
+    if (count <= 4 * Few) return static_cast<T*>(ManyBlocks::take());
+    return std::allocator<T>().allocate(count);
+  }
+  void deallocate(T* objects, std::size_t count) noexcept {
+    if (count <= Few) return FewBlocks::give(objects);
+    if (count <= 4 * Few) return ManyBlocks::give(objects);
+    std::allocator<T>().deallocate(objects, count);
+  }
+
+  friend bool operator==(const FewAllocator&, const FewAllocator&) { return true; }
+
+ private:
+  using FewBlocks = RecycledBlocks<Few * sizeof(T)>;
+  using ManyBlocks = RecycledBlocks<4 * Few * sizeof(T)>;
+};
+
 template <class T, class... Arguments>
 std::shared_ptr<T> make_recycled(Arguments&&... arguments) {
   return std::allocate_shared<T>(RecyclingAllocator<T>(), std::forward<Arguments>(arguments)...);

@@ -6,8 +6,8 @@
 namespace clew::pregel {
 namespace {
 
-template <class T>
-void move_to_end(std::vector<T>& from, std::vector<T>& to) {
+template <class Vector>
+void move_to_end(Vector& from, Vector& to) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 

@@ -14,11 +14,17 @@
 #include <clew/checkpointer.hpp>
 #include <clew/task.hpp>
 
+#include "pregel/recycled.hpp"
+
 namespace clew::pregel {
+
+// Those of as many quick steps as are stored together, most of the time.
+constexpr std::size_t kFewPuts = 4;
+using CheckpointPuts = std::vector<CheckpointPut, FewAllocator<CheckpointPut, kFewPuts>>;
 
 // What a run stores at a time.
 struct SaveBatch {
-  std::vector<CheckpointPut> puts;
+  CheckpointPuts puts;
   std::vector<WritesPut> writes;  // made after the puts
 };
 

@@ -13,7 +13,7 @@ struct SaveQueue::Work : std::enable_shared_from_this<Work> {
   const std::shared_ptr<Work> parent;  // null: nothing has to be stored before
   std::mutex mutex;
   std::condition_variable done;
-  std::vector<CheckpointPut> puts;
+  CheckpointPuts puts;
   std::vector<WritesPut> writes;  // made after the puts
   bool writes_are_due = false;    // else they wait for the next put
   enum { idle, posted, running } state = idle;
@@ -22,10 +22,9 @@ struct SaveQueue::Work : std::enable_shared_from_this<Work> {
 
   bool has_work() const { return !puts.empty() || (writes_are_due && !writes.empty()); }
 
-  void add(CheckpointPut put) {
-    put.writes.insert(put.writes.begin(), std::make_move_iterator(writes.begin()),
-                      std::make_move_iterator(writes.end()));
-    writes.clear();
+  void add(CheckpointPut&& put) {
+    puts.reserve(kFewPuts);
+    put.writes = std::exchange(writes, {});
     writes_are_due = false;
     puts.push_back(std::move(put));
   }
@@ -111,7 +110,7 @@ struct SaveQueue::Work : std::enable_shared_from_this<Work> {
     return true;
   }
 
-  void adopt(std::vector<CheckpointPut> adopted) {
+  void adopt(CheckpointPuts adopted) {
     const std::lock_guard lock(mutex);
     puts.insert(puts.end(), std::make_move_iterator(adopted.begin()),
                 std::make_move_iterator(adopted.end()));

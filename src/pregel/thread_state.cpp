@@ -299,19 +299,14 @@ Value ThreadState::all_channel_values() const {
   return std::move(values).build();
 }
 
-Value ThreadState::updated_channels(const std::vector<Index>& updated) const {
+Value ThreadState::updated_channels(const std::vector<Index>& updated) {
   const auto comes_first = [this](Index a, Index b) { return info(a).name < info(b).name; };
-  detail::VectorEditor names(updated.size());
-  const auto add = [&](const std::vector<Index>& sorted) {
-    for (Index index : sorted) names.push_back(info(index).key);
-  };
-  if (std::is_sorted(updated.begin(), updated.end(), comes_first)) {
-    add(updated);
-  } else {
-    std::vector<Index> sorted = updated;
-    std::sort(sorted.begin(), sorted.end(), comes_first);
-    add(sorted);
+  sorted_ = updated;
+  if (!std::is_sorted(sorted_.begin(), sorted_.end(), comes_first)) {
+    std::sort(sorted_.begin(), sorted_.end(), comes_first);
   }
+  detail::VectorEditor names(sorted_.size());
+  for (Index index : sorted_) names.push_back(info(index).key);
   return detail::vector_value(Kind::list, std::move(names).finish());
 }
 

@@ -82,7 +82,7 @@ class ThreadState {
   Value new_channel_values() const;  // of those that commit_versions() gave
   Value all_channel_values() const;
   const Value& versions_seen();
-  Value updated_channels(const std::vector<Index>& updated) const;
+  Value updated_channels(const std::vector<Index>& updated);
 
   // A version that only stores a snapshot; see Loop::bump_unwritten().
   void bump(Index index, Value version);
@@ -202,6 +202,8 @@ class ThreadState {
   std::vector<std::vector<Value>> groups_;
   std::vector<Index> updated_;
   bool has_changed_ = false;  // any channel
+
+  std::vector<Index> sorted_;  // scratch of updated_channels()
 };
 
 }  // namespace clew::pregel

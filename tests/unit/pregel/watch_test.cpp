@@ -102,6 +102,14 @@ TEST(RecycledBlocks, AnyNumberCanBeTakenAndGivenBack) {
   }
 }
 
+TEST(FewAllocator, AVectorMayHoldFewManyAndMore) {
+  for (int round = 0; round < 3; ++round) {
+    std::vector<std::string, FewAllocator<std::string, 2>> texts;
+    for (int i = 0; i < 20; ++i) texts.push_back(std::to_string(i));
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(texts[static_cast<std::size_t>(i)], std::to_string(i));
+  }
+}
+
 #if !CLEW_HAS_ADDRESS_SANITIZER
 TEST(RecycledBlocks, TheLastThatWasGivenBackIsTakenNext) {
   using Blocks = RecycledBlocks<3001>;
