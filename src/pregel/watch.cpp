@@ -4,20 +4,29 @@
 #include <utility>
 
 namespace clew::pregel {
+namespace {
+
+constexpr std::chrono::milliseconds kPeriod(1);
+// The first time it takes a little longer, as most of what is added alone is over by then, and
+// nothing is left to look at: each time that a timer goes off wakes two threads.
+constexpr std::chrono::microseconds kFirst(1500);
+
+}  // namespace
 
 void Watch::add(Executor& executor, Look look) {
   {
     const std::lock_guard lock(mutex_);
-    added_.push_back(std::move(look));
-    if (std::exchange(has_timer_, true)) return;
+    if (has_timer_) return added_.push_back(std::move(look));
+    looks_.push_back(std::move(look));
+    has_timer_ = true;
   }
-  set_timer(executor);
+  set_timer(executor, kFirst);
 }
 
 // A timer that cannot be set is not waited for: whoever comes next tries again.
-void Watch::set_timer(Executor& executor) {
+void Watch::set_timer(Executor& executor, std::chrono::microseconds delay) {
   try {
-    executor.post_after(std::chrono::milliseconds(1),
+    executor.post_after(delay,
                         [self = shared_from_this(), &executor] { self->look_at_all(executor); });
   } catch (...) {
     const std::lock_guard lock(mutex_);
@@ -35,7 +44,7 @@ void Watch::look_at_all(Executor& executor) {
     has_timer_ = !looks_.empty();
     if (!has_timer_) return;
   }
-  set_timer(executor);
+  set_timer(executor, kPeriod);
 }
 
 }  // namespace clew::pregel
