@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <thread>
+#include <vector>
 
 #include <clew/ids.hpp>
 #include <clew/sqlite_saver.hpp>
@@ -18,20 +19,53 @@ void execute(sqlite3* database, const char* sql) {
   expect(sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK, sql);
 }
 
-// A row of 1 kB per transaction, and nothing else.
-void commit_rows(const std::string& path, bool is_full, int count, Times& times) {
+// What SQLite is given when nobody is in between.
+struct Transaction {
+  const char* tables;
+  std::vector<const char*> statements;
+};
+
+// A row of 1 kB, and nothing else.
+const Transaction kRow = {
+    "CREATE TABLE rows (id INTEGER PRIMARY KEY, data BLOB)",
+    {"BEGIN IMMEDIATE", "INSERT INTO rows (data) VALUES (zeroblob(1000))", "COMMIT"}};
+
+// The least that a checkpoint is: its row, a value of 1 kB, and what a task wrote.
+const Transaction kCheckpoint = {
+    "CREATE TABLE checkpoints (id INTEGER PRIMARY KEY, thread_id TEXT, checkpoint BLOB);"
+    "CREATE TABLE blobs (thread_id TEXT, channel TEXT, version INTEGER, data BLOB,"
+    " PRIMARY KEY (thread_id, channel, version));"
+    "CREATE TABLE writes (thread_id TEXT, checkpoint_id INTEGER, task_id TEXT, idx INTEGER,"
+    " data BLOB, PRIMARY KEY (thread_id, checkpoint_id, task_id, idx))",
+    {"BEGIN IMMEDIATE",
+     "INSERT INTO checkpoints (thread_id, checkpoint) VALUES ('thread', zeroblob(300))",
+     "INSERT INTO blobs VALUES ('thread', 'note', last_insert_rowid(), zeroblob(1000))",
+     "INSERT INTO writes VALUES ('thread', (SELECT max(id) FROM checkpoints), 'task', 0,"
+     " zeroblob(100))",
+     "COMMIT"}};
+
+void commit_repeatedly(const Transaction& transaction, const std::string& path, bool is_full,
+                       int count, Times& times) {
   sqlite3* database = nullptr;
   expect(sqlite3_open(path.c_str(), &database) == SQLITE_OK, "commit: the file opens");
   execute(database, "PRAGMA journal_mode = WAL");
   execute(database, is_full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
-  execute(database, "CREATE TABLE IF NOT EXISTS rows (id INTEGER PRIMARY KEY, data BLOB)");
+  execute(database, transaction.tables);
+  std::vector<sqlite3_stmt*> statements;
+  for (const char* sql : transaction.statements) {
+    sqlite3_prepare_v2(database, sql, -1, &statements.emplace_back(), nullptr);
+  }
   const auto commit = [&] {
-    execute(database, "BEGIN IMMEDIATE; INSERT INTO rows (data) VALUES (zeroblob(1000)); COMMIT");
+    for (sqlite3_stmt* statement : statements) {
+      expect(sqlite3_step(statement) == SQLITE_DONE, sqlite3_sql(statement));
+      sqlite3_reset(statement);
+    }
   };
   for (int i = 0; i < 20; ++i) commit();
   times.measure([&] {
     for (int i = 0; i < count; ++i) commit();
   });
+  for (sqlite3_stmt* statement : statements) sqlite3_finalize(statement);
   sqlite3_close(database);
 }
 
@@ -64,13 +98,16 @@ void put_from_threads(SqliteSaver& saver, int threads, int count, Times& times) 
 
 void run_commits(const Options& options) {
   const int count = options.n ? options.n : 640;
-  Times commits;
+  const bool is_full = options.backend != "sqlite_normal";
+  Times rows;
+  Times checkpoints;
   Times alone;
   Times together;
   std::uint64_t shared = 0;
   for (int i = 0; i < options.repeat; ++i) {
     const Folder folder(options);
-    commit_rows(folder.file("rows.db"), options.backend != "sqlite_normal", count, commits);
+    commit_repeatedly(kRow, folder.file("rows.db"), is_full, count, rows);
+    commit_repeatedly(kCheckpoint, folder.file("checkpoints.db"), is_full, count, checkpoints);
     const Storage storage = open_storage(options);
     auto& saver = dynamic_cast<SqliteSaver&>(*storage.checkpointer);
     put_from_threads(saver, 1, count, alone);
@@ -82,7 +119,8 @@ void run_commits(const Options& options) {
     emit(
         {.workload = name, .backend = options.backend, .n = count, .times = times, .extra = extra});
   };
-  row("commit", commits, object());
+  row("commit", rows, object());
+  row("commit_checkpoint", checkpoints, object());
   row("put_1_thread", alone, object({{"commits", count}}));
   row("put_64_threads", together, object({{"commits", shared}}));
 }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -13,6 +12,7 @@
 #include <clew/json.hpp>
 
 #include "value/float_text.hpp"
+#include "value/json_text.hpp"
 #include "value/utf8.hpp"
 
 namespace clew {
@@ -68,32 +68,6 @@ struct Unwritable {
   std::string path;
   std::string reason;
 };
-
-std::uint64_t every_byte(std::uint8_t byte) { return byte * 0x0101010101010101ULL; }
-
-// How many leading bytes of `text` stand for themselves in a JSON string.
-// Eight at a time: each test sets the high bit of the bytes it is about, and of
-// later ones by a carry at worst, so the lowest bit set is always right.
-std::size_t plain_prefix(std::string_view text, bool ascii_only) {
-  constexpr std::uint64_t kHighBits = 0x8080808080808080ULL;
-  const auto zero_bytes = [](std::uint64_t word) { return (word - every_byte(1)) & ~word; };
-  std::size_t i = 0;
-  for (; i + 8 <= text.size(); i += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, text.data() + i, 8);
-    std::uint64_t special = ((word - every_byte(0x20)) & ~word) |
-                            zero_bytes(word ^ every_byte('"')) |
-                            zero_bytes(word ^ every_byte('\\'));
-    if (ascii_only) special |= word | (word + every_byte(1));
-    special &= kHighBits;
-    if (special != 0) return i + static_cast<std::size_t>(std::countr_zero(special)) / 8;
-  }
-  for (; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c < 0x20 || c == '"' || c == '\\' || (ascii_only && c >= 0x7F)) break;
-  }
-  return i;
-}
 
 std::string with_replacements(std::string_view text) {
   std::string result;
@@ -355,7 +329,7 @@ void Renderer::string(std::string_view text, std::string_view what) {
   }
   output_.put('"');
   while (true) {
-    const std::size_t plain = plain_prefix(text, options_.ascii_only);
+    const std::size_t plain = internal::plain_prefix(text, options_.ascii_only);
     output_.append(text.substr(0, plain));
     text.remove_prefix(plain);
     if (text.empty()) break;

@@ -275,12 +275,15 @@ TEST_F(NativeFile, ReplacingACheckpointDoesNotChangeWhatIsBasedOnIt) {
   CheckpointPut second = wide(2, 1, 3);
   second.checkpoint.channel_versions = first.checkpoint.channel_versions.merge(second.new_versions);
   put(*saver, second);
+  CheckpointPut third = wide(3, 2, 4);
+  third.checkpoint.channel_versions = second.checkpoint.channel_versions.merge(third.new_versions);
+  put(*saver, third);
   ASSERT_EQ(
       saver->query("SELECT count(*) AS n FROM checkpoints WHERE base_checkpoint_id <> ''")[0]["n"],
       Value(1));
-  const Value before = saver->get_tuple({"t", "", test_id(2)})->checkpoint.channel_values;
-  put(*saver, make_put("t", 1, 0, {{"other", 1}}));
-  EXPECT_EQ(open()->get_tuple({"t", "", test_id(2)})->checkpoint.channel_values, before);
+  const Value before = saver->get_tuple({"t", "", test_id(3)})->checkpoint.channel_values;
+  put(*saver, make_put("t", 2, 1, {{"other", 1}}));
+  EXPECT_EQ(open()->get_tuple({"t", "", test_id(3)})->checkpoint.channel_values, before);
 }
 
 TEST_F(NativeFile, OtherFilesAreRefusedWithTheReason) {

@@ -92,8 +92,9 @@ TEST_F(DamagedFile, RepairedValuesAreThoseThatWere) {
   put_notes(*open(), 70);
   const std::string before = history(*open(), "t");
   execute(
-      "DELETE FROM checkpoint_blobs WHERE rowid % 7 = 3;"
-      "UPDATE checkpoint_blobs SET blob_data = x'c1' WHERE rowid % 11 = 5");
+      "DELETE FROM checkpoint_blobs WHERE CAST(substr(version, 1, 32) AS INTEGER) % 7 = 3;"
+      "UPDATE checkpoint_blobs SET blob_data = x'c1'"
+      " WHERE CAST(substr(version, 1, 32) AS INTEGER) % 11 = 5");
   EXPECT_NE(verified(), "");
   EXPECT_EQ(render(open()->repair("t").left), "");
   EXPECT_EQ(history(*open(), "t"), before);

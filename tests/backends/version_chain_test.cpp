@@ -66,7 +66,7 @@ class Rows {
  public:
   void add(const Value& value) {
     const std::string version = std::to_string(values_.size());
-    rows_.push_back(chain_.add(Value(version), value, serializer_));
+    rows_.push_back(chain_.add(Value(version), value, Value(), serializer_));
     values_.push_back(value);
     bytes_ += rows_.back().data.bytes.size();
   }
@@ -82,7 +82,7 @@ class Rows {
       const StoredVersion& row = rows_[*step];
       const Value stored = serializer_.loads_typed(row.data);
       const Value value = row.base.is_null() ? stored : apply_patch(chain.value(), stored);
-      chain.load(Value(std::to_string(*step)), row.place, value, row.data.bytes.size());
+      chain.load(Value(std::to_string(*step)), row.place, value, Value(), row.data.bytes.size());
     }
     return path.size();
   }

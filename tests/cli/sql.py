@@ -6,5 +6,5 @@ import sys
 
 database = sqlite3.connect(sys.argv[1])
 for statement in sys.argv[2:]:
-    print(database.execute(statement).rowcount)
+    database.execute(statement)
 database.commit()

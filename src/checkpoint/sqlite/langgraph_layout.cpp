@@ -136,7 +136,7 @@ void LangGraphLayout::create(Connection& connection) {
 
 // Writing -----------------------------------------------------------------------
 
-Database::Change LangGraphLayout::put(const CheckpointPut& put) {
+Layout::PutChange LangGraphLayout::put(const CheckpointPut& put) {
   struct Encoded {
     TypedBytes checkpoint;
     std::string metadata;
@@ -150,7 +150,7 @@ Database::Change LangGraphLayout::put(const CheckpointPut& put) {
   encoded->metadata =
       to_json(object_or_empty(put.metadata), {.spaced = true, .non_finite = NonFinite::literal});
 
-  return [&put, encoded](Connection& connection) {
+  return [&put, encoded](Connection& connection, PutBatch&) {
     const CheckpointKey& key = put.key;
     if (put.expected_head) internal::expect_head(put, newest_checkpoint(connection, key));
     if (put.expected_writes) internal::expect_writes(put, count_writes(connection, key));

@@ -19,7 +19,7 @@ class LangGraphLayout final : public Layout {
       : serializer_(std::move(serializer)) {}
 
   void create(Connection& connection) override;
-  Database::Change put(const CheckpointPut& put) override;
+  PutChange put(const CheckpointPut& put) override;
   Database::Change put_writes(std::span<const WritesPut> puts,
                               std::exception_ptr& unencodable) override;
   std::optional<CheckpointTuple> get_tuple(Connection& connection,

@@ -1,15 +1,16 @@
-// Clew's own layout: three tables named as in LangGraph's databases, a table of
-// threads, and values stored once per version, as differences where that pays.
-// docs/format/sqlite.md describes it.
+// Clew's own layout: a row per super-step, three tables named as in LangGraph's
+// databases for SQL to see, a table of threads, and values stored once per version,
+// as differences where that pays. docs/format/sqlite.md describes it.
 //
 // native_schema.cpp makes the tables, native_write.cpp and native_read.cpp store
-// and load checkpoints, native_threads.cpp has what concerns whole threads,
+// and load checkpoints, row_pack.cpp says what is in a row besides the checkpoint, native_threads.cpp has what concerns whole threads,
 // native_recovery.cpp makes lost values again, native_verify.cpp finds and repairs
 // damage, native_functions.cpp serves SQL.
 #pragma once
 
 #include "checkpoint/retention.hpp"
 #include "checkpoint/sqlite/layout.hpp"
+#include "checkpoint/sqlite/row_pack.hpp"
 #include "checkpoint/sqlite/version_cache.hpp"
 #include "checkpoint/table_text.hpp"
 #include "value/text_hash.hpp"
@@ -24,7 +25,7 @@ class NativeLayout final : public Layout {
 
   void create(Connection& connection) override;
 
-  Database::Change put(const CheckpointPut& put) override;
+  PutChange put(const CheckpointPut& put) override;
   Database::Change put_writes(std::span<const WritesPut> puts,
                               std::exception_ptr& unencodable) override;
   void forget(const CheckpointKey& key) override;
@@ -60,7 +61,6 @@ class NativeLayout final : public Layout {
   void try_key(Connection& connection) const;
 
   // native_write.cpp
-  struct Counts;
   struct Version;
   struct PreparedPut;
   struct PreparedWrites;
@@ -111,9 +111,12 @@ inline std::optional<std::string_view> nothing_if_null(const Value& text) {
 // stored with the checkpoint, as its "triggers", and have no blobs.
 bool is_trigger(std::string_view channel);
 
-// Whether checkpoint_blobs has the version of a channel.
-bool has_blob(Connection& connection, const CheckpointKey& place, std::string_view channel,
-              std::string_view version);
+// What is packed in the row of a checkpoint, or in all of a namespace, gets rows of its own:
+// some things cannot be done to it otherwise.
+void unpack(Connection& connection, const CheckpointKey& place, std::string_view checkpoint_id);
+void unpack_namespace(Connection& connection, const CheckpointKey& place);
+// The same for what tasks wrote in the step of a checkpoint.
+void unpack_writes(Connection& connection, const CheckpointKey& key);
 
 // Loads checkpoints of one thread and namespace. What several of them share is
 // read and decoded once.
@@ -137,39 +140,65 @@ class NativeReader {
 
   std::vector<PendingWrite> writes(std::string_view checkpoint_id);
 
+  // The checkpoint that a version came with: this one, or else the earlier one. Empty if they
+  // are not known: then all of them are looked at.
+  struct Origin {
+    std::string_view checkpoint_id = {};
+    std::string_view earlier = {};
+  };
+  // Of the version that a checkpoint names, by what checkpoint() returns.
+  static Origin origin_of(const Value& checkpoint, std::string_view checkpoint_id,
+                          std::string_view channel);
+
   // Empty if it is not stored, or if the channel holds nothing. Valid until the next call
   // about a checkpoint, or about the channel.
   const VersionChain& checkpoint(std::string_view checkpoint_id);
-  const VersionChain& value(std::string_view channel, const Value& version);
+  const VersionChain& value(std::string_view channel, const Value& version, Origin origin);
+
+  // Whether the version is stored, readable or not.
+  bool has_value(std::string_view channel, std::string_view version, Origin origin);
 
  private:
-  struct Row {
-    std::string base;
-    std::int64_t place;
-    TypedBytes data;
-  };
   // Of a channel, or of the checkpoints; by version.
   struct Versions {
     internal::ByText<VersionChain> known;  // what others may be based on
     Value last_version;
-    VersionChain last;            // asked for last: most checkpoints name the same again
-    internal::ByText<Row> ahead;  // rows that a list will need
+    VersionChain last;                   // asked for last: most checkpoints name the same again
+    internal::ByText<StoredBlob> ahead;  // read, and not yet asked for
 
     const VersionChain* find(std::string_view version) const;
+  };
+
+  // What is packed in a row: the writes of the step of a checkpoint.
+  struct StepWrites {
+    std::string checkpoint_id = {};
+    std::vector<StoredWrite> writes = {};
+
+    // If they are those of this one; else there are none.
+    std::vector<StoredWrite> take(std::string_view id);
   };
 
   // Without its writes.
   CheckpointTuple tuple(std::string id, std::string parent_id, Value metadata,
                         const VersionCache::Known* known);
-  void add_writes(std::span<CheckpointTuple> newest_first);
-  Value channel_values(const Value& checkpoint);
-  static Row row(const Rows& rows, int column);
-  std::optional<Row> find_checkpoint(std::string_view id);
-  std::optional<Row> find_value(Versions& versions, std::string_view channel,
-                                std::string_view version);
+  void add_writes(std::span<CheckpointTuple> newest_first,
+                  std::span<std::vector<StoredWrite>> packed);
+  StepWrites writes_after(std::string_view checkpoint_id);
+  Value channel_values(const Value& checkpoint, std::string_view checkpoint_id);
+  Versions& versions_of(std::string_view channel);
+  std::optional<StoredBlob> find_checkpoint(std::string_view id);
+  std::optional<StoredBlob> find_value(Versions& versions, std::string_view channel,
+                                       std::string_view version, Origin origin);
+  std::vector<std::string> read_packed(std::string_view checkpoint_id);
+  std::vector<std::string> add_packed(std::string_view checkpoint_id, std::string_view new_blobs,
+                                      std::string_view data);
+  std::optional<StoredBlob> find_alone(Versions& versions, std::string_view channel,
+                                       std::string_view version);
   void read_ahead(Versions& versions, std::string_view channel, std::string_view version);
+  std::optional<StoredBlob> search(std::string_view channel, std::string_view version);
   template <class FindRow>
-  const VersionChain& load(Versions& versions, const Value& version, const FindRow& find_row);
+  const VersionChain& load(Versions& versions, const Value& version, Origin origin,
+                           const FindRow& find_row);
 
   Connection& connection_;
   const Serializer& serializer_;
@@ -177,6 +206,7 @@ class NativeReader {
   const std::string checkpoint_ns_;
   Versions checkpoints_;
   internal::ByText<Versions> channels_;
+  std::string last_read_;       // the checkpoint that was looked into last for what is packed
   std::size_t rows_ahead_ = 0;  // how many of a channel are read for a list at once
 };
 

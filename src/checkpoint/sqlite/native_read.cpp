@@ -26,20 +26,56 @@ Checkpoint checkpoint_from(std::string id, const Value& map) {
   return checkpoint;
 }
 
+// From columns task_id, idx, channel, type, blob_data, task_path, node.
+StoredWrite stored_write(const Rows& rows, int column, const Serializer& serializer) {
+  return {rows.integer(column + 1),
+          {.task_id = std::string(rows.text(column)),
+           .channel = std::string(rows.text(column + 2)),
+           .value = serializer.loads_typed(rows.text(column + 3), rows.text(column + 4)),
+           .task_path = std::string(rows.text(column + 5)),
+           .node = std::string(rows.text(column + 6))}};
+}
+
+// By task path, task and index.
+std::vector<PendingWrite> in_order(std::vector<StoredWrite> writes) {
+  std::ranges::sort(writes, {}, [](const StoredWrite& stored) {
+    return std::tie(stored.write.task_path, stored.write.task_id, stored.index);
+  });
+  std::vector<PendingWrite> ordered;
+  ordered.reserve(writes.size());
+  for (StoredWrite& stored : writes) ordered.push_back(std::move(stored.write));
+  return ordered;
+}
+
+// From columns base, place, type, data.
+StoredBlob stored_blob(const Rows& rows, int column) {
+  return {.base = std::string(rows.text(column)),
+          .base_checkpoint_id = {},
+          .place = rows.integer(column + 1),
+          .data = {std::string(rows.text(column + 2)), std::string(rows.text(column + 3))},
+          .packed_in = {}};
+}
+
+// The same, and the checkpoint that the base came with.
+StoredBlob blob_alone(const Rows& rows, int column) {
+  StoredBlob blob = stored_blob(rows, column);
+  blob.base_checkpoint_id = rows.text(column + 4);
+  return blob;
+}
+
+template <class T>
+std::optional<T> take(internal::ByText<T>& from, std::string_view key) {
+  const auto found = from.find(key);
+  if (found == from.end()) return std::nullopt;
+  std::optional<T> taken = std::move(found->second);
+  from.erase(found);
+  return taken;
+}
+
 }  // namespace
 
 bool is_plain(const Serializer& serializer) {
   return dynamic_cast<const JsonPlusSerializer*>(&serializer) != nullptr;
-}
-
-bool has_blob(Connection& connection, const CheckpointKey& place, std::string_view channel,
-              std::string_view version) {
-  return connection
-      .value(
-          "SELECT 1 FROM checkpoint_blobs WHERE thread_id = ? AND checkpoint_ns = ?"
-          " AND channel = ? AND version = ?",
-          place.thread_id, place.checkpoint_ns, channel, version)
-      .has_value();
 }
 
 // Whoever encrypts must not be told what anybody wrote in plain text.
@@ -104,12 +140,17 @@ std::string NativeReader::newest() {
 std::optional<CheckpointTuple> NativeReader::get_tuple(const std::string& checkpoint_id,
                                                        const VersionCache::Known* known) {
   Rows rows = connection_.query(
-      "SELECT parent_checkpoint_id, metadata_type, metadata, replaced FROM checkpoints"
+      "SELECT parent_checkpoint_id, metadata_type, metadata, replaced, base_checkpoint_id, place,"
+      " type, checkpoint, new_blobs, data FROM checkpoints"
       " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
       thread_id_, checkpoint_ns_, checkpoint_id);
   if (!rows.next()) return std::nullopt;
   Value metadata = decode_metadata(serializer_, rows.text(1), rows.text(2));
   if (rows.integer(3) != 0) known = nullptr;  // it may be from before
+  if (!known) {
+    checkpoints_.ahead.insert_or_assign(checkpoint_id, stored_blob(rows, 4));
+    add_packed(checkpoint_id, rows.text(8), rows.text(9));
+  }
   CheckpointTuple found =
       tuple(checkpoint_id, std::string(rows.text(0)), std::move(metadata), known);
   found.pending_writes = writes(checkpoint_id);
@@ -122,21 +163,31 @@ void NativeReader::list(const ListOptions& options, std::vector<CheckpointTuple>
   const std::string_view before = options.before.empty() ? kAfterAll : options.before;
   const std::size_t limit = options.limit.value_or(std::numeric_limits<std::size_t>::max());
   const std::size_t first = std::min(found.size(), limit);
+  const bool is_whole = options.filter.is_null();
   rows_ahead_ = std::min(limit - first, kMostAhead);
   Rows rows = connection_.query(
       "SELECT checkpoint_id, parent_checkpoint_id, metadata_type, metadata, base_checkpoint_id,"
-      " place, type, checkpoint FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
-      " AND checkpoint_id < ? ORDER BY checkpoint_id DESC",
+      " place, type, checkpoint, new_blobs, data, step_writes FROM checkpoints"
+      " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < ?"
+      " ORDER BY checkpoint_id DESC",
       thread_id_, checkpoint_ns_, before);
+  std::vector<std::vector<StoredWrite>> packed;  // of each that is found
+  StepWrites newer;                              // what is packed in the row before this one
   while (found.size() < limit && rows.next()) {
     Value metadata = decode_metadata(serializer_, rows.text(2), rows.text(3));
     if (!internal::matches_metadata(metadata, options.filter)) continue;
     std::string id(rows.text(0));
-    checkpoints_.ahead.insert_or_assign(id, row(rows, 4));
+    checkpoints_.ahead.insert_or_assign(id, stored_blob(rows, 4));
+    add_packed(id, rows.text(8), rows.text(9));
+    if (is_whole) {
+      if (packed.empty()) newer = writes_after(id);
+      packed.push_back(newer.take(id));
+      newer = {std::string(rows.text(1)), packed_writes(rows.text(10), rows.text(9), serializer_)};
+    }
     found.push_back(tuple(std::move(id), std::string(rows.text(1)), std::move(metadata), nullptr));
   }
   const std::span listed = std::span(found).subspan(first);
-  if (options.filter.is_null()) return add_writes(listed);
+  if (is_whole) return add_writes(listed, packed);
   for (CheckpointTuple& tuple : listed) tuple.pending_writes = writes(tuple.key.checkpoint_id);
 }
 
@@ -146,13 +197,14 @@ CheckpointTuple NativeReader::tuple(std::string id, std::string parent_id, Value
   tuple.key = {thread_id_, checkpoint_ns_, id};
   const Value map = known ? known->checkpoint : checkpoint(id).value();
   tuple.checkpoint = checkpoint_from(id, map);
-  tuple.checkpoint.channel_values = known ? known->channel_values : channel_values(map);
+  tuple.checkpoint.channel_values =
+      known ? known->channel_values : channel_values(map, tuple.key.checkpoint_id);
   tuple.metadata = std::move(metadata);
   tuple.parent_id = std::move(parent_id);
   return tuple;
 }
 
-Value NativeReader::channel_values(const Value& checkpoint) {
+Value NativeReader::channel_values(const Value& checkpoint, std::string_view checkpoint_id) {
   ObjectBuilder values;
   for (auto [channel, version] : checkpoint["channel_versions"].items()) {
     if (is_trigger(channel)) {
@@ -160,144 +212,158 @@ Value NativeReader::channel_values(const Value& checkpoint) {
       if (trigger) values.set(channel, *trigger);
       continue;
     }
-    const VersionChain& chain = value(channel, version);
+    const VersionChain& chain =
+        value(channel, version, origin_of(checkpoint, checkpoint_id, channel));
     if (!chain.empty()) values.set(channel, chain.value());
   }
   return std::move(values).build();
 }
 
+NativeReader::Origin NativeReader::origin_of(const Value& checkpoint,
+                                             std::string_view checkpoint_id,
+                                             std::string_view channel) {
+  const Value* earlier = checkpoint["origins"].find(channel);
+  if (!earlier || !earlier->is_string()) return {checkpoint_id};
+  return {checkpoint_id, earlier->as_string()};
+}
+
 // Writes ----------------------------------------------------------------------------
 
-namespace {
-
-// The writes of one checkpoint, in whichever order they are read.
-class StepReader {
- public:
-  explicit StepReader(const Serializer& serializer) : serializer_(serializer) {}
-
-  // From columns task_id, idx, channel, type, blob_data, task_path, node.
-  void add(const Rows& rows, int column) {
-    writes_.push_back(
-        {rows.integer(column + 1),
-         {.task_id = std::string(rows.text(column)),
-          .channel = std::string(rows.text(column + 2)),
-          .value = serializer_.loads_typed(rows.text(column + 3), rows.text(column + 4)),
-          .task_path = std::string(rows.text(column + 5)),
-          .node = std::string(rows.text(column + 6))}});
-  }
-
-  // By task path, task and index.
-  std::vector<PendingWrite> take() {
-    std::ranges::sort(writes_, {}, [](const Stored& stored) {
-      return std::tie(stored.write.task_path, stored.write.task_id, stored.index);
-    });
-    std::vector<PendingWrite> taken;
-    taken.reserve(writes_.size());
-    for (Stored& stored : writes_) taken.push_back(std::move(stored.write));
-    writes_.clear();
-    return taken;
-  }
-
- private:
-  struct Stored {
-    std::int64_t index;
-    PendingWrite write;
-  };
-
-  const Serializer& serializer_;
-  std::vector<Stored> writes_;
-};
-
-}  // namespace
+std::vector<StoredWrite> NativeReader::StepWrites::take(std::string_view id) {
+  return checkpoint_id == id ? std::move(writes) : std::vector<StoredWrite>();
+}
 
 std::vector<PendingWrite> NativeReader::writes(std::string_view checkpoint_id) {
-  StepReader step(serializer_);
+  std::vector<StoredWrite> step = writes_after(checkpoint_id).take(checkpoint_id);
   for (Rows rows = connection_.query(
-           "SELECT task_id, idx, channel, type, blob_data, task_path, node FROM checkpoint_writes"
+           "SELECT task_id, idx, channel, type, blob_data, task_path, node FROM clew_writes"
            " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
            thread_id_, checkpoint_ns_, checkpoint_id);
        rows.next();) {
-    step.add(rows, 0);
+    step.push_back(stored_write(rows, 0, serializer_));
   }
-  return step.take();
+  return in_order(std::move(step));
 }
 
-void NativeReader::add_writes(std::span<CheckpointTuple> newest_first) {
+// Those in the row after it, where its own are if they are packed.
+NativeReader::StepWrites NativeReader::writes_after(std::string_view checkpoint_id) {
+  Rows rows = connection_.query(
+      "SELECT parent_checkpoint_id, step_writes, data FROM checkpoints WHERE thread_id = ?"
+      " AND checkpoint_ns = ? AND checkpoint_id > ? ORDER BY checkpoint_id LIMIT 1",
+      thread_id_, checkpoint_ns_, checkpoint_id);
+  if (!rows.next()) return {};
+  return {std::string(rows.text(0)), packed_writes(rows.text(1), rows.text(2), serializer_)};
+}
+
+// `packed` are those of each checkpoint, as far as they are packed.
+void NativeReader::add_writes(std::span<CheckpointTuple> newest_first,
+                              std::span<std::vector<StoredWrite>> packed) {
   if (newest_first.empty()) return;
-  StepReader step(serializer_);
-  auto current = newest_first.begin();
+  std::size_t current = 0;
   for (Rows rows = connection_.query(
            "SELECT checkpoint_id, task_id, idx, channel, type, blob_data, task_path, node"
-           " FROM checkpoint_writes WHERE thread_id = ? AND checkpoint_ns = ?"
+           " FROM clew_writes WHERE thread_id = ? AND checkpoint_ns = ?"
            " AND checkpoint_id BETWEEN ? AND ? ORDER BY checkpoint_id DESC",
            thread_id_, checkpoint_ns_, newest_first.back().key.checkpoint_id,
            newest_first.front().key.checkpoint_id);
        rows.next();) {
     const std::string_view id = rows.text(0);
-    while (current->key.checkpoint_id > id) (current++)->pending_writes = step.take();
+    while (newest_first[current].key.checkpoint_id > id) ++current;
     // Else the checkpoint itself was never stored.
-    if (current->key.checkpoint_id == id) step.add(rows, 1);
+    if (newest_first[current].key.checkpoint_id == id)
+      packed[current].push_back(stored_write(rows, 1, serializer_));
   }
-  current->pending_writes = step.take();
+  for (std::size_t i = 0; i < newest_first.size(); ++i) {
+    newest_first[i].pending_writes = in_order(std::move(packed[i]));
+  }
 }
 
 // Versions --------------------------------------------------------------------------
 
 const VersionChain& NativeReader::checkpoint(std::string_view checkpoint_id) {
-  return load(checkpoints_, Value(checkpoint_id),
-              [this](const Value& id) { return find_checkpoint(id.as_string()); });
+  return load(checkpoints_, Value(checkpoint_id), {checkpoint_id},
+              [this](std::string_view id, Origin) { return find_checkpoint(id); });
 }
 
-const VersionChain& NativeReader::value(std::string_view channel, const Value& version) {
+const VersionChain& NativeReader::value(std::string_view channel, const Value& version,
+                                        Origin origin) {
+  Versions& versions = versions_of(channel);
+  return load(versions, version_text(version), origin,
+              [&](std::string_view wanted, Origin came_with) {
+                return find_value(versions, channel, wanted, came_with);
+              });
+}
+
+bool NativeReader::has_value(std::string_view channel, std::string_view version, Origin origin) {
+  Versions& versions = versions_of(channel);
+  if (versions.find(version)) return true;
+  auto found = find_value(versions, channel, version, origin);
+  if (found) versions.ahead.insert_or_assign(std::string(version), std::move(*found));
+  return found.has_value();
+}
+
+NativeReader::Versions& NativeReader::versions_of(std::string_view channel) {
   auto found = channels_.find(channel);
   if (found == channels_.end()) found = channels_.try_emplace(std::string(channel)).first;
-  Versions& versions = found->second;
-  return load(versions, version_text(version), [&](const Value& wanted) {
-    return find_value(versions, channel, wanted.as_string());
-  });
+  return found->second;
 }
 
-// From columns base, place, type, data.
-NativeReader::Row NativeReader::row(const Rows& rows, int column) {
-  return {std::string(rows.text(column)),
-          rows.integer(column + 1),
-          {std::string(rows.text(column + 2)), std::string(rows.text(column + 3))}};
-}
-
-namespace {
-
-template <class T>
-std::optional<T> take(internal::ByText<T>& from, std::string_view key) {
-  const auto found = from.find(key);
-  if (found == from.end()) return std::nullopt;
-  std::optional<T> taken = std::move(found->second);
-  from.erase(found);
-  return taken;
-}
-
-}  // namespace
-
-std::optional<NativeReader::Row> NativeReader::find_checkpoint(std::string_view id) {
+std::optional<StoredBlob> NativeReader::find_checkpoint(std::string_view id) {
   if (auto listed = take(checkpoints_.ahead, id)) return listed;
   Rows rows = connection_.query(
       "SELECT base_checkpoint_id, place, type, checkpoint FROM checkpoints"
       " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
       thread_id_, checkpoint_ns_, id);
-  return rows.next() ? std::optional(row(rows, 0)) : std::nullopt;
+  return rows.next() ? std::optional(stored_blob(rows, 0)) : std::nullopt;
 }
 
-std::optional<NativeReader::Row> NativeReader::find_value(Versions& versions,
-                                                          std::string_view channel,
-                                                          std::string_view version) {
+std::optional<StoredBlob> NativeReader::find_value(Versions& versions, std::string_view channel,
+                                                   std::string_view version, Origin origin) {
+  if (auto found = take(versions.ahead, version)) return found;
+  for (std::string_view checkpoint_id : {origin.earlier, origin.checkpoint_id}) {
+    if (checkpoint_id.empty() || checkpoint_id == last_read_) continue;
+    read_packed(checkpoint_id);
+    if (auto found = take(versions.ahead, version)) return found;
+  }
+  if (auto found = find_alone(versions, channel, version)) return found;
+  return search(channel, version);
+}
+
+// Returns the channels.
+std::vector<std::string> NativeReader::read_packed(std::string_view checkpoint_id) {
+  Rows rows = connection_.query(
+      "SELECT new_blobs, data FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
+      " AND checkpoint_id = ?",
+      thread_id_, checkpoint_ns_, checkpoint_id);
+  if (!rows.next()) return {};
+  return add_packed(checkpoint_id, rows.text(0), rows.text(1));
+}
+
+std::vector<std::string> NativeReader::add_packed(std::string_view checkpoint_id,
+                                                  std::string_view new_blobs,
+                                                  std::string_view data) {
+  last_read_ = checkpoint_id;
+  std::vector<std::string> channels;
+  for (PackedBlob& blob : packed_blobs(checkpoint_id, new_blobs, data)) {
+    versions_of(blob.channel)
+        .ahead.insert_or_assign(std::move(blob.version), std::move(blob.stored));
+    channels.push_back(std::move(blob.channel));
+  }
+  return channels;
+}
+
+// In a row of its own.
+std::optional<StoredBlob> NativeReader::find_alone(Versions& versions, std::string_view channel,
+                                                   std::string_view version) {
   if (rows_ahead_ > 1) {
-    if (!versions.ahead.contains(version)) read_ahead(versions, channel, version);
+    read_ahead(versions, channel, version);
     return take(versions.ahead, version);
   }
   Rows rows = connection_.query(
-      "SELECT base_version, place, type, blob_data FROM checkpoint_blobs"
+      "SELECT base_version, place, type, blob_data, base_checkpoint_id FROM clew_blobs"
       " WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ? AND version = ?",
       thread_id_, checkpoint_ns_, channel, version);
-  return rows.next() ? std::optional(row(rows, 0)) : std::nullopt;
+  return rows.next() ? std::optional(blob_alone(rows, 0)) : std::nullopt;
 }
 
 // Older checkpoints have older versions.
@@ -305,13 +371,26 @@ void NativeReader::read_ahead(Versions& versions, std::string_view channel,
                               std::string_view version) {
   versions.ahead.clear();
   for (Rows rows = connection_.query(
-           "SELECT version, base_version, place, type, blob_data FROM checkpoint_blobs"
-           " WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ? AND version <= ?"
-           " ORDER BY version DESC LIMIT ?",
+           "SELECT version, base_version, place, type, blob_data, base_checkpoint_id"
+           " FROM clew_blobs WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ?"
+           " AND version <= ? ORDER BY version DESC LIMIT ?",
            thread_id_, checkpoint_ns_, channel, version, static_cast<std::int64_t>(rows_ahead_));
        rows.next();) {
-    versions.ahead.emplace(rows.text(0), row(rows, 1));
+    versions.ahead.emplace(rows.text(0), blob_alone(rows, 1));
   }
+}
+
+// Wherever it is: of versions whose origin is not known.
+std::optional<StoredBlob> NativeReader::search(std::string_view channel, std::string_view version) {
+  Rows rows = connection_.query(
+      "SELECT base_version, place, type, blob_data, base_checkpoint_id, packed_in"
+      " FROM clew_packed_blobs WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ?"
+      " AND version = ?",
+      thread_id_, checkpoint_ns_, channel, version);
+  if (!rows.next()) return std::nullopt;
+  StoredBlob found = blob_alone(rows, 0);
+  found.packed_in = rows.text(5);
+  return found;
 }
 
 const VersionChain* NativeReader::Versions::find(std::string_view version) const {
@@ -323,16 +402,20 @@ const VersionChain* NativeReader::Versions::find(std::string_view version) const
 // Goes back to the nearest version that is known or stored whole, and from there
 // forward again.
 template <class FindRow>
-const VersionChain& NativeReader::load(Versions& versions, const Value& version,
+const VersionChain& NativeReader::load(Versions& versions, const Value& version, Origin origin,
                                        const FindRow& find_row) {
-  std::vector<std::pair<Value, Row>> path;
+  struct Step {
+    Value version;
+    StoredBlob stored;
+  };
+  std::vector<Step> path;
   Value wanted = version;
   const VersionChain* start = versions.find(wanted.as_string());
   while (!start) {
-    std::optional<Row> row = find_row(wanted);
+    std::optional<StoredBlob> row = find_row(wanted.as_string(), origin);
     if (!row && path.empty()) break;
     if (!row) {
-      throw SerdeError("the stored version " + std::string(path.back().first.as_string()) +
+      throw SerdeError("the stored version " + std::string(path.back().version.as_string()) +
                        " is a difference from " + std::string(wanted.as_string()) +
                        ", which is not in the file");
     }
@@ -340,23 +423,24 @@ const VersionChain& NativeReader::load(Versions& versions, const Value& version,
       throw SerdeError("the stored version " + std::string(version.as_string()) +
                        " is a difference from one that leads back to itself");
     }
-    const std::string base = row->base;
-    path.emplace_back(wanted, std::move(*row));
-    if (base.empty()) break;
-    wanted = base;
-    start = versions.find(base);
+    path.push_back({wanted, std::move(*row)});
+    const StoredBlob& stored = path.back().stored;
+    if (stored.base.empty()) break;
+    wanted = stored.base;
+    origin = {stored.base_checkpoint_id};
+    start = versions.find(stored.base);
   }
   VersionChain chain = start ? *start : VersionChain();
   for (auto step = path.rbegin(); step != path.rend(); ++step) {
-    const auto& [id, row] = *step;
+    const StoredBlob& row = step->stored;
     if (row.data.tag == kEmptyType) continue;
     const Value stored = serializer_.loads_typed(row.data);
     const Value value = row.base.empty() ? stored : apply_patch(chain.value(), stored);
-    chain.load(id, row.place, value, row.data.bytes.size());
+    chain.load(step->version, row.place, value, Value(row.packed_in), row.data.bytes.size());
     // A whole one is read again sooner than it is kept in case another is based on it.
     const bool is_wanted = step + 1 == path.rend();
     if (!is_wanted || !row.base.empty())
-      versions.known.insert_or_assign(std::string(id.as_string()), chain);
+      versions.known.insert_or_assign(std::string(step->version.as_string()), chain);
   }
   versions.last_version = version;
   return versions.last = std::move(chain);
@@ -367,10 +451,11 @@ Lineage NativeReader::lineage(const std::string& checkpoint_id) {
   lineage.checkpoint_id = checkpoint_id;
   lineage.checkpoint = checkpoint(checkpoint_id);
   if (lineage.checkpoint.empty()) return lineage;
-  const Value versions = lineage.checkpoint.value()["channel_versions"];
-  for (auto [channel, version] : versions.items()) {
+  lineage.new_channels = read_packed(checkpoint_id);
+  const Value map = lineage.checkpoint.value();
+  for (auto [channel, version] : map["channel_versions"].items()) {
     if (is_trigger(channel)) continue;
-    const VersionChain& chain = value(channel, version);
+    const VersionChain& chain = value(channel, version, origin_of(map, checkpoint_id, channel));
     if (!chain.empty()) lineage.channels.emplace(channel, chain);
   }
   return lineage;

@@ -36,13 +36,22 @@ class NamespaceRecovery {
         if (is_trigger(channel)) continue;
         const std::string text(version_text(version).as_string());
         const bool is_damaged = damaged_.contains({std::string(channel), text});
-        if (!is_damaged && has_blob(connection_, place_, channel, text)) continue;
+        if (!is_damaged && is_stored(channel, text)) continue;
         recover(id, parent_id, channel, text, is_damaged);
       }
     }
   }
 
  private:
+  bool is_stored(std::string_view channel, std::string_view version) {
+    return connection_
+        .value(
+            "SELECT 1 FROM clew_blobs WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ?"
+            " AND version = ?",
+            place_.thread_id, place_.checkpoint_ns, channel, version)
+        .has_value();
+  }
+
   // None of a checkpoint that is damaged itself.
   Value versions_of(const std::string& id) {
     try {
@@ -87,7 +96,7 @@ class NamespaceRecovery {
     TypedBytes data{std::string(kEmptyType), {}};
     if (value) data = serializer_.dumps_typed(*value);
     connection_.run(
-        "INSERT OR REPLACE INTO checkpoint_blobs (thread_id, checkpoint_ns, checkpoint_ns_hash,"
+        "INSERT OR REPLACE INTO clew_blobs (thread_id, checkpoint_ns, checkpoint_ns_hash,"
         " channel, version, type, blob_data) VALUES (?, ?, ?, ?, ?, ?, ?)",
         place_.thread_id, place_.checkpoint_ns, hash_, channel, version, data.tag,
         Blob{data.bytes});
@@ -113,7 +122,7 @@ class NamespaceRecovery {
     const Value map = reader.checkpoint(id).value();
     const Value& version = map["channel_versions"][channel];
     if (version.is_null()) return std::nullopt;
-    const VersionChain& chain = reader.value(channel, version);
+    const VersionChain& chain = reader.value(channel, version, {});
     return chain.empty() ? std::nullopt : std::optional(chain.value());
   }
 
@@ -157,6 +166,7 @@ BlobRecovery NativeLayout::recover_values(Connection& connection, const std::str
   BlobRecovery recovery;
   for (const std::string& ns : namespaces_of(connection, thread_id)) {
     const CheckpointKey place{thread_id, ns};
+    unpack_namespace(connection, place);
     NamespaceRecovery(connection, *serializer_, place, options, damaged, recovery).run();
   }
   cache_.forget_thread(thread_id);

@@ -5,7 +5,7 @@
 namespace clew::sqlite {
 namespace {
 
-constexpr std::int64_t kSchemaVersion = 1;
+constexpr std::int64_t kSchemaVersion = 2;
 
 // The version has a table of its own: PRAGMA user_version may be another
 // program's that keeps its tables in the same file.
@@ -26,11 +26,14 @@ CREATE TABLE IF NOT EXISTS checkpoints (
   metadata_type TEXT NOT NULL,
   metadata BLOB NOT NULL,
   gmt_create TEXT NOT NULL,
-  gmt_modified TEXT NOT NULL);
+  gmt_modified TEXT NOT NULL,
+  new_blobs TEXT,
+  step_writes TEXT,
+  data BLOB);
 CREATE UNIQUE INDEX IF NOT EXISTS checkpoints_key
   ON checkpoints (thread_id, checkpoint_ns, checkpoint_id);
 
-CREATE TABLE IF NOT EXISTS checkpoint_blobs (
+CREATE TABLE IF NOT EXISTS clew_blobs (
   thread_id TEXT NOT NULL,
   checkpoint_ns TEXT NOT NULL DEFAULT '',
   checkpoint_ns_hash TEXT NOT NULL,
@@ -39,11 +42,12 @@ CREATE TABLE IF NOT EXISTS checkpoint_blobs (
   base_version TEXT,
   place INTEGER NOT NULL DEFAULT 0,
   type TEXT NOT NULL,
-  blob_data BLOB);
+  blob_data BLOB,
+  base_checkpoint_id TEXT);
 CREATE UNIQUE INDEX IF NOT EXISTS checkpoint_blobs_key
-  ON checkpoint_blobs (thread_id, checkpoint_ns, channel, version);
+  ON clew_blobs (thread_id, checkpoint_ns, channel, version);
 
-CREATE TABLE IF NOT EXISTS checkpoint_writes (
+CREATE TABLE IF NOT EXISTS clew_writes (
   thread_id TEXT NOT NULL,
   checkpoint_ns TEXT NOT NULL DEFAULT '',
   checkpoint_ns_hash TEXT NOT NULL,
@@ -57,7 +61,7 @@ CREATE TABLE IF NOT EXISTS checkpoint_writes (
   blob_data BLOB,
   gmt_create TEXT NOT NULL);
 CREATE UNIQUE INDEX IF NOT EXISTS checkpoint_writes_key
-  ON checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx);
+  ON clew_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx);
 
 CREATE TABLE IF NOT EXISTS threads (
   thread_id TEXT NOT NULL PRIMARY KEY,
@@ -74,6 +78,126 @@ CREATE TABLE IF NOT EXISTS threads (
 ) WITHOUT ROWID;
 )";
 
+// What is packed in the rows of checkpoints, and how a row is unpacked: by deleting it from
+// clew_packed.
+constexpr std::string_view kPacked = R"(
+CREATE VIEW IF NOT EXISTS clew_packed_blobs AS
+  SELECT step.thread_id, step.checkpoint_ns, step.checkpoint_ns_hash,
+    json_extract(blob.value, '$[0]') AS channel,
+    json_extract(blob.value, '$[1]') AS version,
+    json_extract(blob.value, '$[5]') AS base_version,
+    ifnull(json_extract(blob.value, '$[7]'), 0) AS place,
+    json_extract(blob.value, '$[2]') AS type,
+    substr(step.data, json_extract(blob.value, '$[3]'), json_extract(blob.value, '$[4]'))
+      AS blob_data,
+    json_extract(blob.value, '$[6]') AS base_checkpoint_id,
+    step.checkpoint_id AS packed_in
+  FROM checkpoints AS step, json_each(step.new_blobs) AS blob;
+
+CREATE VIEW IF NOT EXISTS clew_packed_writes AS
+  SELECT step.thread_id, step.checkpoint_ns, step.checkpoint_ns_hash,
+    step.parent_checkpoint_id AS checkpoint_id,
+    json_extract(task.value, '$[0]') AS task_id,
+    json_extract(task.value, '$[1]') AS task_path,
+    json_extract(task.value, '$[2]') AS node,
+    json_extract(written.value, '$[0]') AS idx,
+    json_extract(written.value, '$[1]') AS channel,
+    json_extract(written.value, '$[2]') AS type,
+    substr(step.data, json_extract(written.value, '$[3]'), json_extract(written.value, '$[4]'))
+      AS blob_data,
+    step.gmt_modified AS gmt_create,
+    step.checkpoint_id AS packed_in
+  FROM checkpoints AS step, json_each(step.step_writes) AS task,
+    json_each(task.value, '$[3]') AS written;
+
+CREATE VIEW IF NOT EXISTS clew_packed AS
+  SELECT thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id FROM checkpoints
+  WHERE new_blobs IS NOT NULL OR step_writes IS NOT NULL;
+CREATE TRIGGER IF NOT EXISTS clew_unpack INSTEAD OF DELETE ON clew_packed BEGIN
+  INSERT OR IGNORE INTO clew_blobs SELECT thread_id, checkpoint_ns, checkpoint_ns_hash, channel,
+      version, base_version, place, type, blob_data, base_checkpoint_id
+    FROM clew_packed_blobs WHERE thread_id = OLD.thread_id
+    AND checkpoint_ns = OLD.checkpoint_ns AND packed_in = OLD.checkpoint_id;
+  INSERT OR IGNORE INTO clew_writes SELECT thread_id, checkpoint_ns, checkpoint_ns_hash,
+      checkpoint_id, task_id, task_path, node, idx, channel, type, blob_data, gmt_create
+    FROM clew_packed_writes WHERE thread_id = OLD.thread_id
+    AND checkpoint_ns = OLD.checkpoint_ns AND packed_in = OLD.checkpoint_id;
+  UPDATE checkpoints SET new_blobs = NULL, step_writes = NULL, data = NULL
+    WHERE thread_id = OLD.thread_id AND checkpoint_ns = OLD.checkpoint_ns
+    AND checkpoint_id = OLD.checkpoint_id;
+END;
+)";
+
+// What SQL sees: tables, which can be changed as such.
+constexpr std::string_view kViews = R"(
+CREATE VIEW IF NOT EXISTS checkpoint_blobs AS
+  SELECT * FROM clew_packed_blobs UNION ALL SELECT *, NULL FROM clew_blobs;
+CREATE TRIGGER IF NOT EXISTS checkpoint_blobs_insert INSTEAD OF INSERT ON checkpoint_blobs BEGIN
+  INSERT INTO clew_blobs VALUES (NEW.thread_id, NEW.checkpoint_ns, NEW.checkpoint_ns_hash,
+    NEW.channel, NEW.version, NEW.base_version, ifnull(NEW.place, 0), NEW.type, NEW.blob_data,
+    NEW.base_checkpoint_id);
+END;
+CREATE TRIGGER IF NOT EXISTS checkpoint_blobs_update INSTEAD OF UPDATE ON checkpoint_blobs BEGIN
+  DELETE FROM clew_packed WHERE thread_id = OLD.thread_id
+    AND checkpoint_ns = OLD.checkpoint_ns AND checkpoint_id = OLD.packed_in;
+  UPDATE clew_blobs SET thread_id = NEW.thread_id, checkpoint_ns = NEW.checkpoint_ns,
+    checkpoint_ns_hash = NEW.checkpoint_ns_hash, channel = NEW.channel, version = NEW.version,
+    base_version = NEW.base_version, place = NEW.place, type = NEW.type,
+    blob_data = NEW.blob_data, base_checkpoint_id = NEW.base_checkpoint_id
+    WHERE thread_id = OLD.thread_id AND checkpoint_ns = OLD.checkpoint_ns
+    AND channel = OLD.channel AND version = OLD.version;
+END;
+CREATE TRIGGER IF NOT EXISTS checkpoint_blobs_delete INSTEAD OF DELETE ON checkpoint_blobs BEGIN
+  DELETE FROM clew_packed WHERE thread_id = OLD.thread_id
+    AND checkpoint_ns = OLD.checkpoint_ns AND checkpoint_id = OLD.packed_in;
+  DELETE FROM clew_blobs WHERE thread_id = OLD.thread_id AND checkpoint_ns = OLD.checkpoint_ns
+    AND channel = OLD.channel AND version = OLD.version;
+END;
+
+CREATE VIEW IF NOT EXISTS checkpoint_writes AS
+  SELECT * FROM clew_packed_writes UNION ALL SELECT *, NULL FROM clew_writes;
+CREATE TRIGGER IF NOT EXISTS checkpoint_writes_insert INSTEAD OF INSERT ON checkpoint_writes BEGIN
+  INSERT INTO clew_writes VALUES (NEW.thread_id, NEW.checkpoint_ns, NEW.checkpoint_ns_hash,
+    NEW.checkpoint_id, NEW.task_id, ifnull(NEW.task_path, ''), ifnull(NEW.node, ''), NEW.idx,
+    NEW.channel, NEW.type, NEW.blob_data, NEW.gmt_create);
+END;
+CREATE TRIGGER IF NOT EXISTS checkpoint_writes_update INSTEAD OF UPDATE ON checkpoint_writes BEGIN
+  DELETE FROM clew_packed WHERE thread_id = OLD.thread_id
+    AND checkpoint_ns = OLD.checkpoint_ns AND checkpoint_id = OLD.packed_in;
+  UPDATE clew_writes SET thread_id = NEW.thread_id, checkpoint_ns = NEW.checkpoint_ns,
+    checkpoint_ns_hash = NEW.checkpoint_ns_hash, checkpoint_id = NEW.checkpoint_id,
+    task_id = NEW.task_id, task_path = NEW.task_path, node = NEW.node, idx = NEW.idx,
+    channel = NEW.channel, type = NEW.type, blob_data = NEW.blob_data,
+    gmt_create = NEW.gmt_create
+    WHERE thread_id = OLD.thread_id AND checkpoint_ns = OLD.checkpoint_ns
+    AND checkpoint_id = OLD.checkpoint_id AND task_id = OLD.task_id AND idx = OLD.idx;
+END;
+CREATE TRIGGER IF NOT EXISTS checkpoint_writes_delete INSTEAD OF DELETE ON checkpoint_writes BEGIN
+  DELETE FROM clew_packed WHERE thread_id = OLD.thread_id
+    AND checkpoint_ns = OLD.checkpoint_ns AND checkpoint_id = OLD.packed_in;
+  DELETE FROM clew_writes WHERE thread_id = OLD.thread_id AND checkpoint_ns = OLD.checkpoint_ns
+    AND checkpoint_id = OLD.checkpoint_id AND task_id = OLD.task_id AND idx = OLD.idx;
+END;
+)";
+
+// Of version 1, where everything had a row of its own.
+constexpr std::string_view kUpgradeFrom1 = R"(
+ALTER TABLE checkpoint_blobs RENAME TO clew_blobs;
+ALTER TABLE checkpoint_writes RENAME TO clew_writes;
+ALTER TABLE clew_blobs ADD COLUMN base_checkpoint_id TEXT;
+ALTER TABLE checkpoints ADD COLUMN new_blobs TEXT;
+ALTER TABLE checkpoints ADD COLUMN step_writes TEXT;
+ALTER TABLE checkpoints ADD COLUMN data BLOB;
+UPDATE clew_schema SET version = 2;
+)";
+
+// 0 of a file that has none yet.
+std::int64_t schema_version(Connection& connection) {
+  if (!connection.has_table("clew_schema")) return 0;
+  Rows rows = connection.query("SELECT max(version) FROM clew_schema");
+  return rows.next() ? rows.integer(0) : 0;
+}
+
 }  // namespace
 
 NativeLayout::NativeLayout(Database& database, std::shared_ptr<const Serializer> serializer)
@@ -85,14 +209,18 @@ std::unique_ptr<Layout> make_native_layout(Database& database,
 }
 
 void NativeLayout::create(Connection& connection) {
-  connection.execute(std::string(kTables));
-  const auto version = connection.value("SELECT max(version) FROM clew_schema");
-  if (version->empty()) {
-    connection.run("INSERT INTO clew_schema (version) VALUES (?)", kSchemaVersion);
-  } else if (std::stoll(*version) > kSchemaVersion) {
-    throw StorageError("the SQLite file has schema version " + *version +
+  const std::int64_t version = schema_version(connection);
+  if (version > kSchemaVersion) {
+    throw StorageError("the SQLite file has schema version " + std::to_string(version) +
                        ", this Clew knows up to " + std::to_string(kSchemaVersion) +
                        "; open it with the newer Clew that made it");
+  }
+  if (version == 1) connection.execute(std::string(kUpgradeFrom1));
+  for (const std::string_view part : {kTables, kPacked, kViews}) {
+    connection.execute(std::string(part));
+  }
+  if (version == 0) {
+    connection.run("INSERT INTO clew_schema (version) VALUES (?)", kSchemaVersion);
   }
   check_key(connection);
 }

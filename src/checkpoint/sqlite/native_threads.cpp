@@ -21,8 +21,8 @@ std::int64_t number(const std::optional<std::string>& text) {
 
 void NativeLayout::delete_thread(Connection& connection, std::string_view thread_id) {
   connection.run("DELETE FROM checkpoints WHERE thread_id = ?", thread_id);
-  connection.run("DELETE FROM checkpoint_blobs WHERE thread_id = ?", thread_id);
-  connection.run("DELETE FROM checkpoint_writes WHERE thread_id = ?", thread_id);
+  connection.run("DELETE FROM clew_blobs WHERE thread_id = ?", thread_id);
+  connection.run("DELETE FROM clew_writes WHERE thread_id = ?", thread_id);
   connection.run("DELETE FROM threads WHERE thread_id = ?", thread_id);
   cache_.forget_thread(thread_id);
 }
@@ -36,23 +36,23 @@ void NativeLayout::copy_thread(Connection& connection, std::string_view source,
   connection.run(
       "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_ns_hash, checkpoint_id,"
       " parent_checkpoint_id, base_checkpoint_id, place, replaced, type, checkpoint,"
-      " metadata_type, metadata, gmt_create, gmt_modified) SELECT ?1, checkpoint_ns, "
-      "checkpoint_ns_hash,"
-      " checkpoint_id, parent_checkpoint_id, base_checkpoint_id, place, replaced, type,"
-      " checkpoint, metadata_type, metadata, gmt_create, ?3 FROM checkpoints"
-      " WHERE thread_id = ?2",
+      " metadata_type, metadata, gmt_create, gmt_modified, new_blobs, step_writes, data)"
+      " SELECT ?1, checkpoint_ns, checkpoint_ns_hash, checkpoint_id, parent_checkpoint_id,"
+      " base_checkpoint_id, place, replaced, type, checkpoint, metadata_type, metadata,"
+      " gmt_create, ?3, new_blobs, step_writes, data FROM checkpoints WHERE thread_id = ?2"
+      " ORDER BY rowid",
       target, source, now);
   connection.run(
-      "INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, checkpoint_ns_hash, channel,"
-      " version, base_version, place, type, blob_data) SELECT ?, checkpoint_ns,"
-      " checkpoint_ns_hash, channel, version, base_version, place, type, blob_data"
-      " FROM checkpoint_blobs WHERE thread_id = ? ORDER BY rowid",
+      "INSERT INTO clew_blobs (thread_id, checkpoint_ns, checkpoint_ns_hash, channel, version,"
+      " base_version, place, type, blob_data, base_checkpoint_id) SELECT ?, checkpoint_ns,"
+      " checkpoint_ns_hash, channel, version, base_version, place, type, blob_data,"
+      " base_checkpoint_id FROM clew_blobs WHERE thread_id = ? ORDER BY rowid",
       target, source);
   connection.run(
-      "INSERT INTO checkpoint_writes (thread_id, checkpoint_ns, checkpoint_ns_hash,"
+      "INSERT INTO clew_writes (thread_id, checkpoint_ns, checkpoint_ns_hash,"
       " checkpoint_id, task_id, task_path, node, idx, channel, type, blob_data, gmt_create)"
       " SELECT ?, checkpoint_ns, checkpoint_ns_hash, checkpoint_id, task_id, task_path, node,"
-      " idx, channel, type, blob_data, gmt_create FROM checkpoint_writes WHERE thread_id = ?"
+      " idx, channel, type, blob_data, gmt_create FROM clew_writes WHERE thread_id = ?"
       " ORDER BY rowid",
       target, source);
   connection.run(
@@ -85,7 +85,8 @@ Retention NativeLayout::retention(Connection& connection, const CheckpointKey& p
     const Value map = reader->checkpoint(id).value();
     if (const Value* trigger = map["triggers"].find(channel))
       return internal::stored_form(*trigger);
-    const VersionChain& chain = reader->value(channel, map["channel_versions"][channel]);
+    const VersionChain& chain = reader->value(channel, map["channel_versions"][channel],
+                                              NativeReader::origin_of(map, id, channel));
     return chain.empty() ? StoredValue::none : internal::stored_form(chain.value());
   };
   return Retention(std::move(facts), stored);
@@ -94,8 +95,12 @@ Retention NativeLayout::retention(Connection& connection, const CheckpointKey& p
 bool NativeLayout::has_open_interrupt(Connection& connection, const CheckpointKey& key) const {
   return connection
       .value(
-          "SELECT 1 FROM checkpoint_writes WHERE thread_id = ? AND checkpoint_ns = ?"
-          " AND checkpoint_id = ? AND channel = '__interrupt__' LIMIT 1",
+          "SELECT 1 FROM clew_writes WHERE thread_id = ?1 AND checkpoint_ns = ?2"
+          " AND checkpoint_id = ?3 AND channel = '__interrupt__' UNION ALL"
+          " SELECT 1 FROM (SELECT parent_checkpoint_id, step_writes FROM checkpoints"
+          "  WHERE thread_id = ?1 AND checkpoint_ns = ?2 AND checkpoint_id > ?3"
+          "  ORDER BY checkpoint_id LIMIT 1)"
+          " WHERE parent_checkpoint_id = ?3 AND instr(step_writes, '\"__interrupt__\"') LIMIT 1",
           key.thread_id, key.checkpoint_ns, key.checkpoint_id)
       .has_value();
 }
@@ -131,7 +136,7 @@ struct Rebasing {
       while (!base.empty() && !kept.contains(base)) base = bases.at(base);
       VersionChain chain;
       if (!base.empty()) chain = chain_after(base);
-      store(version, chain.add(Value(version), value_of(version), serializer));
+      store(version, chain.add(Value(version), value_of(version), Value(""), serializer));
     }
   }
 };
@@ -157,7 +162,7 @@ class Retained {
     for (const CheckpointFacts& checkpoint : retention_.facts()) retain(checkpoint);
     // Writes may arrive before their checkpoint, which is then the next newest.
     connection_.run(
-        "DELETE FROM checkpoint_writes WHERE thread_id = ?1 AND checkpoint_ns = ?2"
+        "DELETE FROM clew_writes WHERE thread_id = ?1 AND checkpoint_ns = ?2"
         " AND checkpoint_id <= ?3 AND checkpoint_id NOT IN (SELECT checkpoint_id FROM checkpoints"
         " WHERE thread_id = ?1 AND checkpoint_ns = ?2)",
         place_.thread_id, place_.checkpoint_ns, retention_.facts().back().id);
@@ -200,24 +205,25 @@ class Retained {
 
   void retain_channel(const std::string& channel, const Versions& versions) {
     Rebasing rebasing;
-    for (Rows rows = connection_.query(
-             "SELECT version, base_version FROM checkpoint_blobs WHERE thread_id = ?"
-             " AND checkpoint_ns = ? AND channel = ?",
-             place_.thread_id, place_.checkpoint_ns, channel);
+    for (Rows rows =
+             connection_.query("SELECT version, base_version FROM clew_blobs WHERE thread_id = ?"
+                               " AND checkpoint_ns = ? AND channel = ?",
+                               place_.thread_id, place_.checkpoint_ns, channel);
          rows.next();) {
       rebasing.bases.emplace(rows.text(0), rows.text(1));
     }
     rebasing.kept = versions;
     rebasing.value_of = [&](const std::string& version) {
-      return before_.value(channel, Value(version)).value();
+      return before_.value(channel, Value(version), {}).value();
     };
     rebasing.chain_after = [&](const std::string& version) {
-      return after_.value(channel, Value(version));
+      return after_.value(channel, Value(version), {});
     };
     rebasing.store = [&](const std::string& version, const StoredVersion& stored) {
       connection_.run(
-          "UPDATE checkpoint_blobs SET base_version = ?, place = ?, type = ?, blob_data = ?"
-          " WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ? AND version = ?",
+          "UPDATE clew_blobs SET base_version = ?, base_checkpoint_id = NULL, place = ?, type = ?,"
+          " blob_data = ? WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ? AND version = "
+          "?",
           nothing_if_null(stored.base), stored.place, stored.data.tag, Blob{stored.data.bytes},
           place_.thread_id, place_.checkpoint_ns, channel, version);
     };
@@ -225,7 +231,7 @@ class Retained {
     for (const auto& [version, base] : rebasing.bases) {
       if (versions.contains(version)) continue;
       connection_.run(
-          "DELETE FROM checkpoint_blobs WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ?"
+          "DELETE FROM clew_blobs WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ?"
           " AND version = ?",
           place_.thread_id, place_.checkpoint_ns, channel, version);
     }
@@ -259,6 +265,7 @@ class Retained {
 void NativeLayout::retain(Connection& connection, const CheckpointKey& place,
                           const Retention& retention, const Retention::Ids& kept) {
   if (kept.size() == retention.facts().size()) return;
+  unpack_namespace(connection, place);
   Retained(connection, *serializer_, place, retention, kept).apply();
   cache_.forget_thread(place.thread_id);
 }
@@ -266,8 +273,8 @@ void NativeLayout::retain(Connection& connection, const CheckpointKey& place,
 void NativeLayout::delete_namespace(Connection& connection, const CheckpointKey& place) {
   for (const std::string_view sql :
        {"DELETE FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?",
-        "DELETE FROM checkpoint_blobs WHERE thread_id = ? AND checkpoint_ns = ?",
-        "DELETE FROM checkpoint_writes WHERE thread_id = ? AND checkpoint_ns = ?"}) {
+        "DELETE FROM clew_blobs WHERE thread_id = ? AND checkpoint_ns = ?",
+        "DELETE FROM clew_writes WHERE thread_id = ? AND checkpoint_ns = ?"}) {
     connection.run(sql, place.thread_id, place.checkpoint_ns);
   }
   cache_.forget_thread(place.thread_id);

@@ -40,7 +40,7 @@ class NamespaceCheck {
   void check_values() {
     renew_reader();
     for (Rows rows = connection_.query(
-             "SELECT channel, version, length(blob_data) FROM checkpoint_blobs"
+             "SELECT channel, version, length(blob_data), packed_in FROM checkpoint_blobs"
              " WHERE thread_id = ? AND checkpoint_ns = ? ORDER BY channel, version",
              place_.thread_id, place_.checkpoint_ns);
          rows.next() && progress_.next();) {
@@ -48,18 +48,22 @@ class NamespaceCheck {
       use_reader(rows.integer(2));
       const std::string channel(rows.text(0));
       const Value version(rows.text(1));
-      if (error_of([&] { reader_->value(channel, version); })) note_value(channel, version);
+      const std::string origin(rows.text(3));
+      if (error_of([&] { reader_->value(channel, version, {origin}); }))
+        note_value(channel, version);
     }
   }
 
   // Why a value cannot be read: for what is in its own row, or in one that it builds on.
   void note_value(const std::string& channel, const Value& version) {
     Rows rows = connection_.query(
-        "SELECT type, blob_data, base_version FROM checkpoint_blobs WHERE thread_id = ?"
+        "SELECT type, blob_data, base_version, base_checkpoint_id FROM checkpoint_blobs"
+        " WHERE thread_id = ?"
         " AND checkpoint_ns = ? AND channel = ? AND version = ?",
         place_.thread_id, place_.checkpoint_ns, channel, version.as_string());
     rows.next();
     const std::string base(rows.text(2));
+    const std::string base_checkpoint_id(rows.text(3));
     StoredProblem problem = problem_of(Kind::broken_chain);
     problem.channel = channel;
     problem.version = version.as_string();
@@ -67,9 +71,9 @@ class NamespaceCheck {
     if (own || base.empty()) {
       problem.kind = Kind::damaged_value;
       problem.what = "cannot be read: " + own.value_or("its row changed");
-    } else if (!has_blob(connection_, place_, channel, base)) {
+    } else if (!reader_->has_value(channel, base, {base_checkpoint_id})) {
       problem.what = "is a difference from version " + base + ", which is missing";
-    } else if (error_of([&] { reader_->value(channel, Value(base)); })) {
+    } else if (error_of([&] { reader_->value(channel, Value(base), {base_checkpoint_id}); })) {
       problem.what = "is a difference from version " + base + ", which cannot be read";
     } else {
       problem.what = "is a difference that does not fit version " + base;
@@ -104,25 +108,29 @@ class NamespaceCheck {
   }
 
   void check_content(const std::string& id) {
+    Value content;
     Value versions;
     const auto error = error_of([&] {
-      const Value& content = reader_->checkpoint(id).value();
+      content = reader_->checkpoint(id).value();
       versions = content.at("channel_versions");
       static_cast<void>(content.get<std::string>("ts"));
       static_cast<void>(versions.items());
     });
     if (error) return note(Kind::damaged_checkpoint, id, "cannot be read: " + *error);
-    for (auto [channel, version] : versions.items()) check_reference(id, channel, version);
+    for (auto [channel, version] : versions.items()) {
+      check_reference(id, channel, version, NativeReader::origin_of(content, id, channel));
+    }
   }
 
   // Checkpoints share most of their values: each is looked up when it is new.
-  void check_reference(const std::string& id, std::string_view channel, const Value& version) {
+  void check_reference(const std::string& id, std::string_view channel, const Value& version,
+                       NativeReader::Origin origin) {
     if (is_trigger(channel)) return;
     Value& last = last_seen_[std::string(channel)];
     if (last == version) return;
     last = version;
     const std::string text(version_text(version).as_string());
-    if (has_blob(connection_, place_, channel, text)) return;
+    if (reader_->has_value(channel, text, origin)) return;
     if (!missing_.emplace(channel, text).second) return;
     StoredProblem problem = problem_of(Kind::missing_value);
     problem.checkpoint_id = id;

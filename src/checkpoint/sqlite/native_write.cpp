@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <clew/errors.hpp>
 #include <clew/json.hpp>
@@ -13,6 +14,10 @@ namespace {
 
 std::optional<std::string_view> nothing_if_empty(std::string_view text) {
   return text.empty() ? std::nullopt : std::optional(text);
+}
+
+std::optional<Blob> blob_unless_empty(std::string_view bytes) {
+  return bytes.empty() ? std::nullopt : std::optional(Blob{bytes});
 }
 
 // The triggers that hold something: those of the put, and of the checkpoint
@@ -29,13 +34,26 @@ Value triggers_of(const CheckpointPut& put, const Value& parent) {
   return triggers;
 }
 
-Value checkpoint_map(const CheckpointPut& put, const Value& parent) {
+// Which checkpoints the versions came with that are not new. Of those that are, what is
+// there from before stays: taking it out would cost more.
+Value origins_of(const CheckpointPut& put, const Lineage& parent) {
+  const Value& before = parent.checkpoint.value();
+  Value origins = before["origins"].is_object() ? before["origins"] : object();
+  for (const std::string& channel : parent.new_channels) {
+    if (put.new_versions.contains(channel)) continue;
+    origins = std::move(origins).set(channel, parent.checkpoint_id);
+  }
+  return origins;
+}
+
+Value checkpoint_map(const CheckpointPut& put, const Lineage& parent) {
   return object({{"v", put.checkpoint.v},
                  {"ts", put.checkpoint.ts},
                  {"channel_versions", put.checkpoint.channel_versions},
                  {"versions_seen", put.checkpoint.versions_seen},
                  {"updated_channels", put.checkpoint.updated_channels},
-                 {"triggers", triggers_of(put, parent)}});
+                 {"triggers", triggers_of(put, parent.checkpoint.value())},
+                 {"origins", origins_of(put, parent)}});
 }
 
 // Whether JSON text holds all there is to the value.
@@ -74,25 +92,28 @@ std::string table_time_now() {
   return internal::table_time(format_time(std::chrono::system_clock::now()));
 }
 
+// Into rows of their own, without which some things cannot be done to it.
+void unpack(Connection& connection, const CheckpointKey& place, std::string_view checkpoint_id) {
+  connection.run(
+      "DELETE FROM clew_packed WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+      place.thread_id, place.checkpoint_ns, checkpoint_id);
+}
+
+void unpack_namespace(Connection& connection, const CheckpointKey& place) {
+  connection.run("DELETE FROM clew_packed WHERE thread_id = ? AND checkpoint_ns = ?",
+                 place.thread_id, place.checkpoint_ns);
+}
+
+// They are in the row of the checkpoint after it, if there is one.
+void unpack_writes(Connection& connection, const CheckpointKey& key) {
+  const auto next = connection.value(
+      "SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
+      " AND checkpoint_id > ? ORDER BY checkpoint_id LIMIT 1",
+      key.thread_id, key.checkpoint_ns, key.checkpoint_id);
+  if (next) unpack(connection, key, *next);
+}
+
 bool is_trigger(std::string_view channel) { return channel.starts_with("branch:to:"); }
-
-// What a change adds to the counters of a thread.
-struct NativeLayout::Counts {
-  std::int64_t checkpoints = 0;
-  std::int64_t writes = 0;
-  std::int64_t bytes = 0;
-
-  void add_bytes(const TypedBytes& data) { bytes += static_cast<std::int64_t>(data.bytes.size()); }
-
-  void store(Connection& connection, std::string_view thread_id, std::string_view now) const {
-    connection.run(
-        "INSERT INTO threads (thread_id, checkpoints, writes, bytes, gmt_create, gmt_modified)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?5) ON CONFLICT (thread_id) DO UPDATE SET"
-        " checkpoints = checkpoints + ?2, writes = writes + ?3, bytes = bytes + ?4,"
-        " gmt_modified = ?5",
-        thread_id, checkpoints, writes, bytes, now);
-  }
-};
 
 // Writes of tasks ---------------------------------------------------------------
 
@@ -101,7 +122,8 @@ struct NativeLayout::PreparedWrites {
   std::string hash;
   std::vector<TypedBytes> values;
 
-  void store(Connection& connection, std::string_view now, Counts& counts) const {
+  // In rows of their own.
+  void store(Connection& connection, std::string_view now, ThreadCounts& counts) const {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::int64_t index = write_index(put.writes[i].channel, i);
       if (insert(connection, now, index, put.writes[i].channel, values[i])) {
@@ -118,7 +140,7 @@ struct NativeLayout::PreparedWrites {
   bool insert(Connection& connection, std::string_view now, std::int64_t index,
               const std::string& channel, const TypedBytes& value) const {
     return connection.run(
-               "INSERT OR IGNORE INTO checkpoint_writes (thread_id, checkpoint_ns,"
+               "INSERT OR IGNORE INTO clew_writes (thread_id, checkpoint_ns,"
                " checkpoint_ns_hash, checkpoint_id, task_id, task_path, node, idx, channel, type,"
                " blob_data, gmt_create) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                put.key.thread_id, put.key.checkpoint_ns, hash, put.key.checkpoint_id, put.task_id,
@@ -127,7 +149,7 @@ struct NativeLayout::PreparedWrites {
 
   std::int64_t stored_bytes(Connection& connection, std::int64_t index) const {
     Rows rows = connection.query(
-        "SELECT length(blob_data) FROM checkpoint_writes WHERE thread_id = ?"
+        "SELECT length(blob_data) FROM clew_writes WHERE thread_id = ?"
         " AND checkpoint_ns = ? AND checkpoint_id = ? AND task_id = ? AND idx = ?",
         put.key.thread_id, put.key.checkpoint_ns, put.key.checkpoint_id, put.task_id, index);
     return rows.next() ? rows.integer(0) : 0;
@@ -136,7 +158,7 @@ struct NativeLayout::PreparedWrites {
   // Of control channels the last write counts.
   void replace(Connection& connection, std::int64_t index, const TypedBytes& value) const {
     connection.run(
-        "UPDATE checkpoint_writes SET task_path = ?, type = ?, blob_data = ? WHERE thread_id = ?"
+        "UPDATE clew_writes SET task_path = ?, type = ?, blob_data = ? WHERE thread_id = ?"
         " AND checkpoint_ns = ? AND checkpoint_id = ? AND task_id = ? AND idx = ?",
         put.task_path, value.tag, Blob{value.bytes}, put.key.thread_id, put.key.checkpoint_ns,
         put.key.checkpoint_id, put.task_id, index);
@@ -173,9 +195,10 @@ Database::Change NativeLayout::put_writes(std::span<const WritesPut> puts,
     for (auto first = prepared.begin(); first != prepared.end();) {
       // Those of one thread are counted together.
       const std::string& thread_id = first->in_time.put.key.thread_id;
-      Counts counts;
+      ThreadCounts counts;
       auto next = first;
       for (; next != prepared.end() && next->in_time.put.key.thread_id == thread_id; ++next) {
+        unpack_writes(connection, next->in_time.put.key);
         next->to_store(connection).store(connection, now, counts);
       }
       counts.store(connection, thread_id, now);
@@ -206,29 +229,112 @@ struct NativeLayout::PreparedPut {
   TypedBytes metadata = {};
   std::vector<std::pair<std::string, Version>> channels = {};
   std::vector<PreparedWrites> writes = {};
+  RowPack pack = {};  // of all channels and writes
   std::string now = table_time_now();
-  Counts counts = {};
+  ThreadCounts counts = {};
 
-  void store(Connection& connection) {
-    const std::string head = newest_checkpoint(connection, put.key);
+  void store(Connection& connection, PutBatch& batch) {
+    const std::string head = batch.head(put.key);
     internal::expect_head(put, head);
     if (put.expected_writes) internal::expect_writes(put, stored_writes(connection, head));
     counts = {};
-    for (const PreparedWrites& of_task : writes) of_task.store(connection, now, counts);
-    for (auto& [channel, version] : channels) store_value(connection, channel, version);
-    const bool is_new = put.checkpoint.id > head || !is_stored(connection);
-    if (!is_new) {
-      store_dependents_whole(connection);
-      counts.bytes -= stored_bytes(connection);
+    const bool is_new = put.checkpoint.id > head || make_way(connection);
+    if (find_bases(connection)) pack = make_pack(true);
+    if (!is_new || !pack.is_possible()) {
+      store_apart(connection);
+    } else if (belong_to(connection, head)) {
+      store_packed(connection, pack);
+    } else {
+      store_writes(connection);
+      store_packed(connection, make_pack(false));
     }
-    store_checkpoint(connection);
     counts.checkpoints = is_new ? 1 : 0;
-    note_newest(connection, head);
+    batch.add(put, put.checkpoint.id >= head, metadata, counts, now);
+  }
+
+  // For a checkpoint that is not the newest. What is packed after it is found only there.
+  // False if it replaces another.
+  bool make_way(Connection& connection) {
+    unpack_writes(connection, {put.key.thread_id, put.key.checkpoint_ns, put.checkpoint.id});
+    if (!is_stored(connection)) return true;
+    unpack(connection, put.key, put.checkpoint.id);
+    store_dependents_whole(connection);
+    counts.bytes -= stored_bytes(connection);
+    return false;
+  }
+
+  // Stores versions whole that are based on what is gone, another process having removed
+  // it. True if there were any.
+  bool find_bases(Connection& connection) {
+    bool changes = false;
+    for (auto& [channel, version] : channels) {
+      if (version.stored.base.is_null() || has_base(connection, channel, version.stored)) continue;
+      version.store_whole(serializer);
+      changes = true;
+    }
+    return changes;
+  }
+
+  bool has_base(Connection& connection, std::string_view channel,
+                const StoredVersion& stored) const {
+    return connection
+        .value(
+            "SELECT 1 FROM checkpoints WHERE thread_id = ?1 AND checkpoint_ns = ?2"
+            " AND checkpoint_id = ?3 AND instr(new_blobs, ?5) UNION ALL"
+            " SELECT 1 FROM clew_blobs WHERE thread_id = ?1 AND checkpoint_ns = ?2"
+            " AND channel = ?4 AND version = ?5",
+            put.key.thread_id, put.key.checkpoint_ns, stored.base_checkpoint.as_string(), channel,
+            stored.base.as_string())
+        .has_value();
+  }
+
+  // Whether the writes can be packed: those of the newest checkpoint are looked for in the
+  // row after it, and are never in two places.
+  bool belong_to(Connection& connection, const std::string& head) const {
+    if (writes.empty()) return true;
+    if (head.empty() || put.key.checkpoint_id != head) return false;
+    std::set<std::string_view> tasks;
+    for (const PreparedWrites& of_task : writes) {
+      if (of_task.put.key != put.key || !tasks.insert(of_task.put.task_id).second) return false;
+    }
+    return stored_writes(connection, head) == 0;
+  }
+
+  RowPack make_pack(bool with_writes) const {
+    RowPack made;
+    for (const auto& [channel, version] : channels) {
+      made.add_blob(channel, version.version.as_string(), version.stored);
+    }
+    if (!with_writes) return made;
+    for (const PreparedWrites& of_task : writes) made.add_writes(of_task.put, of_task.values);
+    return made;
+  }
+
+  void store_packed(Connection& connection, const RowPack& packed) {
+    store_checkpoint(connection, packed);
+    counts.bytes += static_cast<std::int64_t>(packed.data().size());
+    if (packed.step_writes().empty()) return;
+    for (const PreparedWrites& of_task : writes) {
+      counts.writes += static_cast<std::int64_t>(of_task.values.size());
+    }
+  }
+
+  void store_apart(Connection& connection) {
+    store_writes(connection);
+    for (auto& [channel, version] : channels) store_value(connection, channel, version);
+    store_checkpoint(connection, {});
+  }
+
+  void store_writes(Connection& connection) {
+    for (const PreparedWrites& of_task : writes) {
+      unpack_writes(connection, of_task.put.key);
+      of_task.store(connection, now, counts);
+    }
   }
 
   std::size_t stored_writes(Connection& connection, const std::string& head) const {
     Rows rows = connection.query(
-        "SELECT count(*) FROM checkpoint_writes WHERE thread_id = ? AND checkpoint_ns = ?"
+        "SELECT count(*) FROM clew_writes WHERE thread_id = ? AND checkpoint_ns = ?"
         " AND checkpoint_id = ?",
         put.key.thread_id, put.key.checkpoint_ns, head);
     return rows.next() ? static_cast<std::size_t>(rows.integer(0)) : 0;
@@ -251,23 +357,17 @@ struct NativeLayout::PreparedPut {
     return rows.next() ? rows.integer(0) : 0;
   }
 
-  void store_value(Connection& connection, const std::string& channel, Version& version) {
-    const Value& base = version.stored.base;
-    if (!base.is_null() &&
-        !connection.value("SELECT 1 FROM checkpoint_blobs WHERE thread_id = ?"
-                          " AND checkpoint_ns = ? AND channel = ? AND version = ?",
-                          put.key.thread_id, put.key.checkpoint_ns, channel, base.as_string())) {
-      version.store_whole(serializer);
-    }
+  void store_value(Connection& connection, const std::string& channel, const Version& version) {
+    const StoredVersion& stored = version.stored;
     const bool is_added =
         connection.run(
-            "INSERT OR IGNORE INTO checkpoint_blobs (thread_id, checkpoint_ns, checkpoint_ns_hash,"
-            " channel, version, base_version, place, type, blob_data)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO clew_blobs (thread_id, checkpoint_ns, checkpoint_ns_hash,"
+            " channel, version, base_version, place, type, blob_data, base_checkpoint_id)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             put.key.thread_id, put.key.checkpoint_ns, hash, channel, version.version.as_string(),
-            nothing_if_null(version.stored.base), version.stored.place, version.stored.data.tag,
-            Blob{version.stored.data.bytes}) > 0;
-    if (is_added) counts.add_bytes(version.stored.data);
+            nothing_if_null(stored.base), stored.place, stored.data.tag, Blob{stored.data.bytes},
+            nothing_if_null(stored.base_checkpoint)) > 0;
+    if (is_added) counts.add_bytes(stored.data);
   }
 
   // The checkpoint is about to be replaced: what is based on it must not change.
@@ -292,7 +392,7 @@ struct NativeLayout::PreparedPut {
     }
   }
 
-  void store_checkpoint(Connection& connection) {
+  void store_checkpoint(Connection& connection, const RowPack& packed) {
     const Value& base = checkpoint.stored.base;
     if (!base.is_null() &&
         !connection.value("SELECT 1 FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
@@ -303,7 +403,8 @@ struct NativeLayout::PreparedPut {
     connection.run(
         "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_ns_hash, checkpoint_id,"
         " parent_checkpoint_id, base_checkpoint_id, place, type, checkpoint, metadata_type,"
-        " metadata, gmt_create, gmt_modified) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " metadata, gmt_create, gmt_modified, new_blobs, step_writes, data)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) DO UPDATE SET"
         " parent_checkpoint_id = excluded.parent_checkpoint_id,"
         " base_checkpoint_id = excluded.base_checkpoint_id, place = excluded.place, replaced = 1,"
@@ -313,27 +414,15 @@ struct NativeLayout::PreparedPut {
         put.key.thread_id, put.key.checkpoint_ns, hash, put.checkpoint.id,
         nothing_if_empty(put.key.checkpoint_id), nothing_if_null(checkpoint.stored.base),
         checkpoint.stored.place, checkpoint.stored.data.tag, Blob{checkpoint.stored.data.bytes},
-        metadata.tag, Blob{metadata.bytes}, internal::table_time(put.checkpoint.ts), now);
+        metadata.tag, Blob{metadata.bytes}, internal::table_time(put.checkpoint.ts), now,
+        nothing_if_empty(packed.new_blobs()), nothing_if_empty(packed.step_writes()),
+        blob_unless_empty(packed.data()));
     counts.add_bytes(checkpoint.stored.data);
     counts.add_bytes(metadata);
   }
-
-  void note_newest(Connection& connection, const std::string& head) const {
-    const bool is_newest = put.key.checkpoint_ns.empty() && put.checkpoint.id >= head;
-    if (!is_newest) return counts.store(connection, put.key.thread_id, now);
-    connection.run(
-        "INSERT INTO threads (thread_id, checkpoints, writes, bytes, checkpoint_id, updated_at,"
-        " metadata_type, metadata, gmt_create, gmt_modified)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9) ON CONFLICT (thread_id) DO UPDATE SET"
-        " checkpoints = checkpoints + ?2, writes = writes + ?3, bytes = bytes + ?4,"
-        " status = 'idle', checkpoint_id = ?5, updated_at = ?6, metadata_type = ?7, metadata = ?8,"
-        " gmt_modified = ?9",
-        put.key.thread_id, counts.checkpoints, counts.writes, counts.bytes, put.checkpoint.id,
-        put.checkpoint.ts, metadata.tag, Blob{metadata.bytes}, now);
-  }
 };
 
-Database::Change NativeLayout::put(const CheckpointPut& put) {
+Layout::PutChange NativeLayout::put(const CheckpointPut& put) {
   Lineage lineage = lineage_of(put);
   const bool is_complete = inherits_the_rest(put, lineage.checkpoint.value());
   auto prepared = std::make_shared<PreparedPut>(
@@ -346,13 +435,18 @@ Database::Change NativeLayout::put(const CheckpointPut& put) {
     if (is_trigger(channel)) continue;
     prepared->channels.emplace_back(channel, next_version(put, lineage, channel, version));
   }
-  prepared->checkpoint = {put.checkpoint.id, checkpoint_map(put, lineage.checkpoint.value()), {}};
+  const Value id(put.checkpoint.id);
+  prepared->checkpoint = {id, checkpoint_map(put, lineage), {}};
   prepared->checkpoint.stored =
-      lineage.checkpoint.add(put.checkpoint.id, prepared->checkpoint.value, *serializer_);
+      lineage.checkpoint.add(id, prepared->checkpoint.value, id, *serializer_);
   prepared->metadata = encode_metadata(put.metadata);
+  prepared->pack = prepared->make_pack(true);
   lineage.checkpoint_id = put.checkpoint.id;
+  lineage.new_channels.clear();
+  for (const auto& [channel, version] : prepared->channels) lineage.new_channels.push_back(channel);
   if (is_complete) cache_.remember(put.key, std::move(lineage));
-  return [prepared](Connection& connection) { prepared->store(connection); };
+  return
+      [prepared](Connection& connection, PutBatch& batch) { prepared->store(connection, batch); };
 }
 
 // What the checkpoint that the new one follows holds. Bases are always older
@@ -378,7 +472,7 @@ NativeLayout::Version NativeLayout::next_version(const CheckpointPut& put, Linea
   }
   next.value = *value;
   VersionChain& chain = lineage.channels[std::string(channel)];
-  next.stored = chain.add(next.version, next.value, *serializer_);
+  next.stored = chain.add(next.version, next.value, put.checkpoint.id, *serializer_);
   return next;
 }
 

@@ -13,10 +13,10 @@ using sqlite::Rows;
 
 namespace {
 
-// Both layouts have a table `checkpoints`; only the native one has
-// `checkpoint_writes`, only LangGraph's has `writes`.
+// Both layouts have a table `checkpoints`; only the native one has `clew_schema`, only
+// LangGraph's has `writes`.
 std::optional<SqliteLayout> layout_of(Connection& connection) {
-  if (connection.has_table("checkpoint_writes")) return SqliteLayout::native;
+  if (connection.has_table("clew_schema")) return SqliteLayout::native;
   if (connection.has_table("checkpoints") || connection.has_table("writes")) {
     return SqliteLayout::langgraph;
   }
@@ -87,7 +87,7 @@ std::vector<CheckpointTuple> SqliteSaver::list(std::string_view thread_id,
 
 // What cannot be encoded keeps only what builds on it from being stored.
 void SqliteSaver::put(std::span<const CheckpointPut> puts) {
-  std::vector<Database::Change> changes(puts.size());
+  std::vector<Layout::PutChange> changes(puts.size());
   internal::RefusedPuts unencodable;
   for (std::size_t i = 0; i < puts.size(); ++i) {
     unencodable.encode(puts[i], [&] { changes[i] = parts_->tables->put(puts[i]); });
@@ -95,11 +95,13 @@ void SqliteSaver::put(std::span<const CheckpointPut> puts) {
   internal::RefusedPuts conflicts;
   const auto store = [&](Connection& connection) {
     conflicts = {};
+    sqlite::PutBatch batch(connection);
     for (std::size_t i = 0; i < puts.size(); ++i) {
       const auto& change = changes[i];
-      const bool is_stored = change && conflicts.store(puts[i], [&] { change(connection); });
+      const bool is_stored = change && conflicts.store(puts[i], [&] { change(connection, batch); });
       if (!is_stored) parts_->tables->forget(puts[i].key);
     }
+    batch.finish();
   };
   try {
     parts_->database.write_repeatable(store);

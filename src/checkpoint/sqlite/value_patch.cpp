@@ -29,6 +29,15 @@ std::optional<Value> list_patch(const Value& older, const Value& newer) {
   return list({kList, kept, newer.slice(kept, newer.size()), std::move(edits).build()});
 }
 
+// Whether the older version, patched, is the older version.
+bool is_empty(const Value& older, const Value& patch) {
+  if (patch[0].as_string() == kObject) {
+    return patch[1].empty() && patch[2].empty() && patch[3].empty();
+  }
+  return patch[2].empty() && patch[3].empty() &&
+         patch[1].as_int() == static_cast<std::int64_t>(older.size());
+}
+
 std::optional<Value> object_patch(const Value& older, const Value& newer, int depth) {
   const Difference between = difference(older, newer);
   if (!between.keeps_order || older.empty()) return std::nullopt;
@@ -38,12 +47,13 @@ std::optional<Value> object_patch(const Value& older, const Value& newer, int de
   for (std::size_t position : between.changed) {
     const auto [key, value] = newer.items()[position];
     const Value* before = older.find(key);
-    if (before && *before == value) continue;
+    // First, as comparing what is large would look at all that they share.
     if (before) {
       if (const std::optional<Value> patch = make_patch(*before, value, depth + 1)) {
-        patches.set(key, *patch);
+        if (!is_empty(*before, *patch)) patches.set(key, *patch);
         continue;
       }
+      if (*before == value) continue;
       ++replaced;
     }
     entries.set(key, value);

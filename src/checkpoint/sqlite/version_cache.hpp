@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include <clew/checkpointer.hpp>
 
@@ -19,6 +20,7 @@ struct Lineage {
   std::string checkpoint_id;
   VersionChain checkpoint;                                 // without its values
   std::unordered_map<std::string, VersionChain> channels;  // those that hold something
+  std::vector<std::string> new_channels;                   // whose versions came with it
 };
 
 // All methods may be called from any thread.

@@ -17,19 +17,22 @@ namespace clew::sqlite {
 
 // A version as a row holds it.
 struct StoredVersion {
-  TypedBytes data;         // of the value, or of a patch
-  Value base;              // the version that the patch is for, or null
-  std::int64_t place = 0;  // in its chain
+  TypedBytes data;             // of the value, or of a patch
+  Value base;                  // the version that the patch is for, or null
+  std::int64_t place = 0;      // in its chain
+  Value base_checkpoint = {};  // the checkpoint that the base came with
 };
 
 class VersionChain {
  public:
-  // Adds the next version.
-  StoredVersion add(const Value& version, const Value& value, const Serializer& serializer);
+  // Adds the next version, which comes with a checkpoint.
+  StoredVersion add(const Value& version, const Value& value, const Value& checkpoint_id,
+                    const Serializer& serializer);
 
   // Adds a version that is stored already, in a row of `bytes`: when a chain is
   // read, oldest version first.
-  void load(const Value& version, std::int64_t place, const Value& value, std::size_t bytes);
+  void load(const Value& version, std::int64_t place, const Value& value,
+            const Value& checkpoint_id, std::size_t bytes);
 
   bool empty() const { return newest().version.is_null(); }
   // A text, as all versions here.
@@ -45,12 +48,13 @@ class VersionChain {
   struct Link {
     Value version;
     Value value;
+    Value checkpoint_id;
   };
 
   const Link& newest() const { return links_[0]; }
   static std::size_t trailing_zeros(std::int64_t place);
-  StoredVersion begin(const Value& version, const Value& value, TypedBytes whole);
-  void advance(std::int64_t place, const Value& version, const Value& value);
+  StoredVersion begin(const Link& newest, TypedBytes whole);
+  void advance(std::int64_t place, const Link& newest);
 
   // The newest versions whose place ends in 0, 1, 2 zero digits.
   std::array<Link, kDigits> links_;

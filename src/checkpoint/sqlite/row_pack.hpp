@@ -1,0 +1,75 @@
+// What the row of a checkpoint holds besides the checkpoint itself: the values that are new
+// with it, and what the tasks wrote in the step that led to it. All of a super-step is then
+// one row, and storing it changes one place in the file.
+//
+// Two columns say in JSON what there is, so that any SQLite can read it, and the column
+// `data` has the bytes; docs/format/sqlite.md shows them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <clew/checkpointer.hpp>
+#include <clew/serde.hpp>
+
+#include "checkpoint/sqlite/version_chain.hpp"
+
+namespace clew::sqlite {
+
+// The version of a channel as it is stored, packed or in a row of its own.
+struct StoredBlob {
+  std::string base;                // the version that it is a difference from, or empty
+  std::string base_checkpoint_id;  // the checkpoint that the base came with, if it is known
+  std::int64_t place = 0;
+  TypedBytes data;
+  std::string packed_in;  // the checkpoint in whose row it is, or empty
+};
+
+struct PackedBlob {
+  std::string channel;
+  std::string version;
+  StoredBlob stored;
+};
+
+// A write of a task, and its position among them.
+struct StoredWrite {
+  std::int64_t index = 0;
+  PendingWrite write;
+};
+
+class RowPack {
+ public:
+  void add_blob(std::string_view channel, std::string_view version, const StoredVersion& stored);
+  // `values` are those of `task.writes`, encoded.
+  void add_writes(const WritesPut& task, std::span<const TypedBytes> values);
+
+  // False if something must have rows of its own: it is large, or has a name that SQLite
+  // would not read from JSON as it is.
+  bool is_possible() const;
+
+  // What the columns hold. Empty: NULL.
+  std::string_view new_blobs() const { return new_blobs_; }
+  std::string_view step_writes() const { return step_writes_; }
+  std::string_view data() const { return data_; }
+
+ private:
+  void add_text(std::string& json, std::string_view text);
+  void add_escaped(std::string& json, std::string_view text);
+  void add_bytes(std::string& json, const TypedBytes& value);
+
+  std::string new_blobs_;
+  std::string step_writes_;
+  std::string data_;
+  bool has_odd_name_ = false;
+};
+
+// What the columns of a checkpoint's row hold. They throw SerdeError if these are damaged.
+std::vector<PackedBlob> packed_blobs(std::string_view checkpoint_id, std::string_view new_blobs,
+                                     std::string_view data);
+std::vector<StoredWrite> packed_writes(std::string_view step_writes, std::string_view data,
+                                       const Serializer& serializer);
+
+}  // namespace clew::sqlite
