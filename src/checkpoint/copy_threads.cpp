@@ -47,7 +47,7 @@ class ThreadCopy {
     try {
       for (const CheckpointTuple& original : originals_) copy(original);
       flush();
-      for (const CheckpointTuple& original : originals_) verify(original);
+      verify();
     } catch (...) {
       to_.delete_thread(thread_id_);
       throw;
@@ -59,12 +59,20 @@ class ThreadCopy {
   }
 
  private:
+  // By namespace and id.
+  using Tuples = std::map<std::pair<std::string_view, std::string_view>, const CheckpointTuple*>;
+
+  static Tuples by_id(const std::vector<CheckpointTuple>& all) {
+    Tuples tuples;
+    for (const CheckpointTuple& tuple : all) {
+      tuples[{tuple.key.checkpoint_ns, tuple.checkpoint.id}] = &tuple;
+    }
+    return tuples;
+  }
+
   // Whether something is missing from `stored`, and nothing else is different.
   bool is_cut_short(const std::vector<CheckpointTuple>& stored) const {
-    std::map<std::pair<std::string, std::string>, const CheckpointTuple*> originals;
-    for (const CheckpointTuple& tuple : originals_) {
-      originals[{tuple.key.checkpoint_ns, tuple.checkpoint.id}] = &tuple;
-    }
+    const Tuples originals = by_id(originals_);
     bool is_short = stored.size() < originals_.size();
     for (const CheckpointTuple& copy : stored) {
       const auto original = originals.find({copy.key.checkpoint_ns, copy.checkpoint.id});
@@ -165,8 +173,17 @@ class ThreadCopy {
     return list({tuple.key.checkpoint_ns, channel, tuple.checkpoint.channel_versions[channel]});
   }
 
-  void verify(const CheckpointTuple& original) const {
-    const auto copy = to_.get_tuple(original.key);
+  // All at once: what checkpoints share is then read once.
+  void verify() const {
+    const std::vector<CheckpointTuple> stored = to_.list(thread_id_, std::nullopt, {});
+    const Tuples copies = by_id(stored);
+    for (const CheckpointTuple& original : originals_) {
+      const auto copy = copies.find({original.key.checkpoint_ns, original.checkpoint.id});
+      verify(original, copy == copies.end() ? nullptr : copy->second);
+    }
+  }
+
+  void verify(const CheckpointTuple& original, const CheckpointTuple* copy) const {
     std::string difference = copy ? difference_of(original, *copy) : "the presence";
     if (difference.empty() && !std::ranges::equal(original.pending_writes, copy->pending_writes, {},
                                                   rendered, rendered)) {

@@ -51,9 +51,10 @@ inline bool has_parent(Connection& connection, const CheckpointKey& place,
                        std::string_view parent_id) {
   return !connection
               .value(
-                  "SELECT 1 FROM checkpoints WHERE thread_id = ?1 AND checkpoint_ns = ?2"
-                  " AND checkpoint_id < ?3 AND NOT EXISTS (SELECT 1 FROM checkpoints"
-                  " WHERE thread_id = ?1 AND checkpoint_ns = ?2 AND checkpoint_id = ?3) LIMIT 1",
+                  "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM checkpoints WHERE thread_id = ?1"
+                  " AND checkpoint_ns = ?2 AND checkpoint_id = ?3) AND EXISTS (SELECT 1"
+                  " FROM checkpoints WHERE thread_id = ?1 AND checkpoint_ns = ?2"
+                  " AND checkpoint_id < ?3)",
                   place.thread_id, place.checkpoint_ns, parent_id)
               .has_value();
 }
