@@ -193,8 +193,11 @@ void SaveQueue::begin() {
     if (work_->state != Work::idle) return;
     work_->state = Work::posted;
   }
-  watch_.add(executor_, [work = work_, &executor = executor_] {
-    if (work->is_posted()) work->post(executor);
+  // Weak, so that nobody waits for the watch to let go of the checkpointer: a queue that is
+  // gone has stored everything.
+  watch_.add(executor_, [posted = std::weak_ptr(work_), &executor = executor_] {
+    const std::shared_ptr<Work> work = posted.lock();
+    if (work && work->is_posted()) work->post(executor);
     return false;
   });
 }

@@ -77,6 +77,13 @@ TEST(RowPack, GivesBackWhatWasPacked) {
             "t2 0 b [1,2] of node\n");
 }
 
+TEST(RowPack, ATaskMayHaveWrittenNothing) {
+  RowPack pack;
+  add(pack, task("t1", {}));
+  add(pack, task("t2", {{"a", 1}}));
+  EXPECT_EQ(sqlite::packed_writes(pack.step_writes(), pack.data(), kSerializer).size(), 1U);
+}
+
 TEST(RowPack, RefusesWhatSqliteWouldNotReadFromIt) {
   for (const std::string_view name :
        {std::string_view("a\0b", 3), std::string_view("a\nb"), std::string_view("\xFF")}) {
@@ -226,6 +233,77 @@ TEST_F(PackedFile, SqlChangesWhatIsPackedAsIfItHadRows) {
   EXPECT_EQ(saver->verify("t").problems.front().kind, StoredProblem::Kind::missing_value);
 }
 
+TEST_F(PackedFile, OfControlChannelsTheLastWriteCounts) {
+  auto saver = open();
+  put(*saver, step(1, {{"a", 1}}));
+  CheckpointPut second = step(2, {{"a", 2}});
+  second.writes[0].writes = {{"__resume__", "old"}, {"__resume__", "new"}, {"b", 1}};
+  put(*saver, second);
+  EXPECT_EQ(render(*open()->get_tuple({"t", "", test_id(1)})),
+            R"(1 {"a":1} [task2.__resume__="new" task2.b=1])");
+  EXPECT_TRUE(saver->verify("t").problems.empty());
+}
+
+TEST_F(PackedFile, BranchesThatAreStoredTogetherAreReadWithoutSearching) {
+  auto saver = open();
+  CheckpointPut first = make_put("t", 1, 0, {{"kept", "x"}, {"n", 1}});
+  put(*saver, first);
+  std::vector<CheckpointPut> puts;
+  Value versions[2] = {first.checkpoint.channel_versions, first.checkpoint.channel_versions};
+  for (int n = 2; n <= 41; ++n) {
+    CheckpointPut next = make_put("t", n, n <= 3 ? 1 : n - 2, {{"n", n}});
+    Value& of_branch = versions[n % 2];
+    of_branch = of_branch.merge(next.new_versions);
+    next.checkpoint.channel_versions = of_branch;
+    puts.push_back(std::move(next));
+  }
+  saver->put(puts);
+  for (int n = 2; n <= 41; ++n) {
+    const auto tuple = open()->get_tuple({"t", "", test_id(n)});
+    EXPECT_EQ(to_json(tuple->checkpoint.channel_values),
+              R"({"kept":"x","n":)" + std::to_string(n) + "}");
+  }
+  EXPECT_TRUE(saver->verify("t").problems.empty());
+}
+
+// Damage ----------------------------------------------------------------------------------
+
+TEST_F(PackedFile, ADamagedRowIsToldAndLeavesTheOthersReadable) {
+  auto saver = open();
+  for (int n = 1; n <= 4; ++n) put(*saver, step(n, {{"a", n}}));
+  saver.reset();
+  execute("UPDATE checkpoints SET step_writes = '[[' WHERE checkpoint_id = '" + test_id(3) + "'");
+  saver = open();
+  const VerifyReport report = saver->verify("t");
+  EXPECT_EQ(report.problems.front().kind, StoredProblem::Kind::damaged_checkpoint);
+  EXPECT_EQ(report.problems.front().checkpoint_id, test_id(3));
+  EXPECT_EQ(report.checkpoints, 4U);
+  EXPECT_EQ(saver->stored_threads().size(), 1U);
+  EXPECT_THROW(saver->get_tuple({"t", "", test_id(2)}), SerdeError);
+  EXPECT_EQ(render(*saver->get_tuple({"t"})), R"(4 <3 {"a":4})");
+}
+
+TEST_F(PackedFile, RepairKeepsTheWritesOfAMissingParent) {
+  auto saver = open();
+  for (int n = 1; n <= 4; ++n) put(*saver, step(n, {{"a", n}}));
+  saver.reset();
+  execute("DELETE FROM clew_packed WHERE checkpoint_id = '" + test_id(2) + "'");
+  execute("DELETE FROM checkpoints WHERE checkpoint_id = '" + test_id(2) + "'");
+  saver = open();
+  const std::int64_t before = count(*saver, "checkpoint_writes");
+  EXPECT_EQ(saver->repair("t").parents, 1U);
+  EXPECT_EQ(count(*saver, "checkpoint_writes"), before);
+}
+
+TEST_F(PackedFile, WritesInTheWrongRowAreTold) {
+  auto saver = open();
+  for (int n = 1; n <= 3; ++n) put(*saver, step(n, {{"a", n}}));
+  saver.reset();
+  execute("UPDATE checkpoints SET parent_checkpoint_id = '" + test_id(1) +
+          "' WHERE checkpoint_id = '" + test_id(3) + "'");
+  EXPECT_EQ(open()->verify("t").problems.front().kind, StoredProblem::Kind::damaged_checkpoint);
+}
+
 // Files of the first version --------------------------------------------------------------
 
 TEST_F(PackedFile, AFileOfVersion1IsReadAndContinued) {
@@ -249,6 +327,16 @@ TEST_F(PackedFile, AFileOfVersion1IsReadAndContinued) {
   EXPECT_EQ(count(*saver, "clew_packed"), 1);
   EXPECT_EQ(open()->get_tuple({"chat"})->checkpoint.channel_values,
             head.checkpoint.channel_values.merge(object({{"added", 1}})));
+}
+
+TEST_F(PackedFile, TheViewsOfOtherProgramsOutliveTheUpgrade) {
+  std::filesystem::copy_file(CLEW_TEST_DATA_DIR "/databases/clew.db", path_);
+  execute("CREATE VIEW mine AS SELECT channel FROM checkpoint_blobs");
+  execute("CREATE VIEW broken AS SELECT * FROM no_such_table");
+  auto saver = open();
+  EXPECT_EQ(count(*saver, "mine"), count(*saver, "checkpoint_blobs"));
+  put(*saver, make_put("new", 1, 0, {{"a", 1}}));
+  EXPECT_EQ(count(*saver, "mine"), count(*saver, "checkpoint_blobs"));
 }
 
 }  // namespace

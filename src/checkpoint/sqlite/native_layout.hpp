@@ -141,7 +141,7 @@ class NativeReader {
   std::vector<PendingWrite> writes(std::string_view checkpoint_id);
 
   // The checkpoint that a version came with: this one, or else the earlier one. Empty if they
-  // are not known: then all of them are looked at.
+  // are not known: then all of them are looked at. Not to be kept: what it refers to is not its.
   struct Origin {
     std::string_view checkpoint_id = {};
     std::string_view earlier = {};
@@ -195,7 +195,7 @@ class NativeReader {
   std::optional<StoredBlob> find_alone(Versions& versions, std::string_view channel,
                                        std::string_view version);
   void read_ahead(Versions& versions, std::string_view channel, std::string_view version);
-  std::optional<StoredBlob> search(std::string_view channel, std::string_view version);
+  std::optional<StoredBlob> search(Versions& versions, std::string_view version);
   template <class FindRow>
   const VersionChain& load(Versions& versions, const Value& version, Origin origin,
                            const FindRow& find_row);

@@ -251,7 +251,7 @@ NativeReader::StepWrites NativeReader::writes_after(std::string_view checkpoint_
       "SELECT parent_checkpoint_id, step_writes, data FROM checkpoints WHERE thread_id = ?"
       " AND checkpoint_ns = ? AND checkpoint_id > ? ORDER BY checkpoint_id LIMIT 1",
       thread_id_, checkpoint_ns_, checkpoint_id);
-  if (!rows.next()) return {};
+  if (!rows.next() || rows.text(0) != checkpoint_id) return {};
   return {std::string(rows.text(0)), packed_writes(rows.text(1), rows.text(2), serializer_)};
 }
 
@@ -326,7 +326,7 @@ std::optional<StoredBlob> NativeReader::find_value(Versions& versions, std::stri
     if (auto found = take(versions.ahead, version)) return found;
   }
   if (auto found = find_alone(versions, channel, version)) return found;
-  return search(channel, version);
+  return search(versions, version);
 }
 
 // Returns the channels.
@@ -381,16 +381,16 @@ void NativeReader::read_ahead(Versions& versions, std::string_view channel,
 }
 
 // Wherever it is: of versions whose origin is not known.
-std::optional<StoredBlob> NativeReader::search(std::string_view channel, std::string_view version) {
-  Rows rows = connection_.query(
-      "SELECT base_version, place, type, blob_data, base_checkpoint_id, packed_in"
-      " FROM clew_packed_blobs WHERE thread_id = ? AND checkpoint_ns = ? AND channel = ?"
-      " AND version = ?",
-      thread_id_, checkpoint_ns_, channel, version);
-  if (!rows.next()) return std::nullopt;
-  StoredBlob found = blob_alone(rows, 0);
-  found.packed_in = rows.text(5);
-  return found;
+std::optional<StoredBlob> NativeReader::search(Versions& versions, std::string_view version) {
+  for (Rows rows = connection_.query(
+           "SELECT checkpoint_id, new_blobs, data FROM checkpoints WHERE thread_id = ?"
+           " AND checkpoint_ns = ? AND instr(new_blobs, ?)",
+           thread_id_, checkpoint_ns_, version);
+       rows.next();) {
+    add_packed(rows.text(0), rows.text(1), rows.text(2));
+    if (auto found = take(versions.ahead, version)) return found;
+  }
+  return std::nullopt;
 }
 
 const VersionChain* NativeReader::Versions::find(std::string_view version) const {
@@ -451,12 +451,20 @@ Lineage NativeReader::lineage(const std::string& checkpoint_id) {
   lineage.checkpoint_id = checkpoint_id;
   lineage.checkpoint = checkpoint(checkpoint_id);
   if (lineage.checkpoint.empty()) return lineage;
-  lineage.new_channels = read_packed(checkpoint_id);
+  for (std::string& channel : read_packed(checkpoint_id)) {
+    lineage.new_origins.emplace_back(std::move(channel), checkpoint_id);
+  }
   const Value map = lineage.checkpoint.value();
   for (auto [channel, version] : map["channel_versions"].items()) {
     if (is_trigger(channel)) continue;
-    const VersionChain& chain = value(channel, version, origin_of(map, checkpoint_id, channel));
-    if (!chain.empty()) lineage.channels.emplace(channel, chain);
+    const Origin origin = origin_of(map, checkpoint_id, channel);
+    const VersionChain& chain = value(channel, version, origin);
+    if (chain.empty()) continue;
+    const std::string_view found_in = chain.checkpoint_id();
+    if (!found_in.empty() && found_in != origin.earlier && found_in != checkpoint_id) {
+      lineage.new_origins.emplace_back(channel, found_in);
+    }
+    lineage.channels.emplace(channel, chain);
   }
   return lineage;
 }

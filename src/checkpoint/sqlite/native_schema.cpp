@@ -79,7 +79,7 @@ CREATE TABLE IF NOT EXISTS threads (
 )";
 
 // What is packed in the rows of checkpoints, and how a row is unpacked: by deleting it from
-// clew_packed.
+// clew_packed. A row that is damaged stays as it is.
 constexpr std::string_view kPacked = R"(
 CREATE VIEW IF NOT EXISTS clew_packed_blobs AS
   SELECT step.thread_id, step.checkpoint_ns, step.checkpoint_ns_hash,
@@ -92,7 +92,7 @@ CREATE VIEW IF NOT EXISTS clew_packed_blobs AS
       AS blob_data,
     json_extract(blob.value, '$[6]') AS base_checkpoint_id,
     step.checkpoint_id AS packed_in
-  FROM checkpoints AS step, json_each(step.new_blobs) AS blob;
+  FROM checkpoints AS step, json_each(iif(json_valid(step.new_blobs), step.new_blobs, NULL)) AS blob;
 
 CREATE VIEW IF NOT EXISTS clew_packed_writes AS
   SELECT step.thread_id, step.checkpoint_ns, step.checkpoint_ns_hash,
@@ -107,12 +107,15 @@ CREATE VIEW IF NOT EXISTS clew_packed_writes AS
       AS blob_data,
     step.gmt_modified AS gmt_create,
     step.checkpoint_id AS packed_in
-  FROM checkpoints AS step, json_each(step.step_writes) AS task,
+  FROM checkpoints AS step,
+    json_each(iif(json_valid(step.step_writes), step.step_writes, NULL)) AS task,
     json_each(task.value, '$[3]') AS written;
 
 CREATE VIEW IF NOT EXISTS clew_packed AS
   SELECT thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id FROM checkpoints
-  WHERE new_blobs IS NOT NULL OR step_writes IS NOT NULL;
+  WHERE (new_blobs IS NOT NULL OR step_writes IS NOT NULL)
+    AND (new_blobs IS NULL OR json_valid(new_blobs))
+    AND (step_writes IS NULL OR json_valid(step_writes));
 CREATE TRIGGER IF NOT EXISTS clew_unpack INSTEAD OF DELETE ON clew_packed BEGIN
   INSERT OR IGNORE INTO clew_blobs SELECT thread_id, checkpoint_ns, checkpoint_ns_hash, channel,
       version, base_version, place, type, blob_data, base_checkpoint_id
@@ -180,14 +183,17 @@ CREATE TRIGGER IF NOT EXISTS checkpoint_writes_delete INSTEAD OF DELETE ON check
 END;
 )";
 
-// Of version 1, where everything had a row of its own.
+// Of version 1, where everything had a row of its own. Renaming must not look into the views
+// of other programs: those of these tables are to see the views that take their place.
 constexpr std::string_view kUpgradeFrom1 = R"(
+PRAGMA legacy_alter_table = ON;
 ALTER TABLE checkpoint_blobs RENAME TO clew_blobs;
 ALTER TABLE checkpoint_writes RENAME TO clew_writes;
 ALTER TABLE clew_blobs ADD COLUMN base_checkpoint_id TEXT;
 ALTER TABLE checkpoints ADD COLUMN new_blobs TEXT;
 ALTER TABLE checkpoints ADD COLUMN step_writes TEXT;
 ALTER TABLE checkpoints ADD COLUMN data BLOB;
+PRAGMA legacy_alter_table = OFF;
 UPDATE clew_schema SET version = 2;
 )";
 

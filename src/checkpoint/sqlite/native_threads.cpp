@@ -39,7 +39,8 @@ void NativeLayout::copy_thread(Connection& connection, std::string_view source,
       " metadata_type, metadata, gmt_create, gmt_modified, new_blobs, step_writes, data)"
       " SELECT ?1, checkpoint_ns, checkpoint_ns_hash, checkpoint_id, parent_checkpoint_id,"
       " base_checkpoint_id, place, replaced, type, checkpoint, metadata_type, metadata,"
-      " gmt_create, ?3, new_blobs, step_writes, data FROM checkpoints WHERE thread_id = ?2"
+      " gmt_create, iif(step_writes IS NULL, ?3, gmt_modified), new_blobs, step_writes, data"
+      " FROM checkpoints WHERE thread_id = ?2"
       " ORDER BY rowid",
       target, source, now);
   connection.run(

@@ -39,9 +39,9 @@ Value triggers_of(const CheckpointPut& put, const Value& parent) {
 Value origins_of(const CheckpointPut& put, const Lineage& parent) {
   const Value& before = parent.checkpoint.value();
   Value origins = before["origins"].is_object() ? before["origins"] : object();
-  for (const std::string& channel : parent.new_channels) {
+  for (const auto& [channel, checkpoint_id] : parent.new_origins) {
     if (put.new_versions.contains(channel)) continue;
-    origins = std::move(origins).set(channel, parent.checkpoint_id);
+    origins = std::move(origins).set(channel, checkpoint_id);
   }
   return origins;
 }
@@ -164,6 +164,12 @@ struct NativeLayout::PreparedWrites {
         put.key.checkpoint_id, put.task_id, index);
   }
 
+  // Of which the last counts.
+  bool has_control_writes() const {
+    return std::ranges::any_of(
+        put.writes, [](const ChannelWrite& write) { return write_index(write.channel, 0) < 0; });
+  }
+
   void note_status(Connection& connection) const {
     if (!put.key.checkpoint_ns.empty()) return;
     for (const ChannelWrite& write : put.writes) {
@@ -280,8 +286,8 @@ struct NativeLayout::PreparedPut {
     return connection
         .value(
             "SELECT 1 FROM checkpoints WHERE thread_id = ?1 AND checkpoint_ns = ?2"
-            " AND checkpoint_id = ?3 AND instr(new_blobs, ?5) UNION ALL"
-            " SELECT 1 FROM clew_blobs WHERE thread_id = ?1 AND checkpoint_ns = ?2"
+            " AND checkpoint_id = ?3 AND instr(new_blobs, '\"' || ?4 || '\",\"' || ?5 || '\"')"
+            " UNION ALL SELECT 1 FROM clew_blobs WHERE thread_id = ?1 AND checkpoint_ns = ?2"
             " AND channel = ?4 AND version = ?5",
             put.key.thread_id, put.key.checkpoint_ns, stored.base_checkpoint.as_string(), channel,
             stored.base.as_string())
@@ -296,6 +302,7 @@ struct NativeLayout::PreparedPut {
     std::set<std::string_view> tasks;
     for (const PreparedWrites& of_task : writes) {
       if (of_task.put.key != put.key || !tasks.insert(of_task.put.task_id).second) return false;
+      if (of_task.has_control_writes()) return false;
     }
     return stored_writes(connection, head) == 0;
   }
@@ -442,8 +449,10 @@ Layout::PutChange NativeLayout::put(const CheckpointPut& put) {
   prepared->metadata = encode_metadata(put.metadata);
   prepared->pack = prepared->make_pack(true);
   lineage.checkpoint_id = put.checkpoint.id;
-  lineage.new_channels.clear();
-  for (const auto& [channel, version] : prepared->channels) lineage.new_channels.push_back(channel);
+  lineage.new_origins.clear();
+  for (const auto& [channel, version] : prepared->channels) {
+    lineage.new_origins.emplace_back(channel, put.checkpoint.id);
+  }
   if (is_complete) cache_.remember(put.key, std::move(lineage));
   return
       [prepared](Connection& connection, PutBatch& batch) { prepared->store(connection, batch); };

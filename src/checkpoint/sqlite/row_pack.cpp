@@ -13,6 +13,7 @@ namespace {
 
 // More than this is not worth copying into one row.
 constexpr std::size_t kMostBytes = 64 << 10;
+constexpr std::size_t kMostNames = 256 << 10;
 
 // What most rows need, so that the text moves once at most.
 constexpr std::size_t kUsualLength = 500;
@@ -57,13 +58,14 @@ class Scanner {
     expect('"');
     std::string found;
     while (true) {
-      const std::string_view part = json_.substr(0, json_.find('"'));
-      const std::size_t plain = std::min(part.find('\\'), part.size());
+      const auto is_special = [](char c) { return c == '"' || c == '\\'; };
+      const auto special = std::ranges::find_if(json_, is_special);
+      const auto plain = static_cast<std::size_t>(special - json_.begin());
       found += json_.substr(0, plain);
       json_.remove_prefix(plain);
       if (passes('"')) return found;
       expect('\\');
-      if (json_.empty()) fail();
+      if (json_.empty() || !is_special(json_.front())) fail();
       found += json_.front();
       json_.remove_prefix(1);
     }
@@ -88,17 +90,18 @@ class Scanner {
 
   // The part of the data that two numbers say: where it begins, as SQL counts, and its length.
   std::string_view next_bytes() {
-    const std::int64_t begin = next_number() - 1;
+    const std::int64_t begin = next_number();
     const std::int64_t length = next_number();
     const auto size = static_cast<std::int64_t>(data_.size());
-    if (begin < 0 || length < 0 || begin > size || length > size - begin) fail();
-    return data_.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(length));
+    if (begin < 1 || length < 0 || begin - 1 > size || length > size - (begin - 1)) fail();
+    return data_.substr(static_cast<std::size_t>(begin - 1), static_cast<std::size_t>(length));
   }
 
   // Calls `read` for each element of a list.
   template <class Read>
   void list(const Read& read) {
     expect('[');
+    if (passes(']')) return;
     do {
       read();
     } while (passes(','));
@@ -126,22 +129,33 @@ PackedBlob read_blob(Scanner& scanner, std::string_view checkpoint_id) {
   return blob;
 }
 
-void read_task(Scanner& scanner, const Serializer& serializer, std::vector<StoredWrite>& writes) {
+// Calls visit(write, type, bytes) for each write of a task; its value is not set.
+template <class Visit>
+void read_task(Scanner& scanner, const Visit& visit) {
   scanner.expect('[');
   const std::string task_id = scanner.text();
   const std::string task_path = scanner.next_text();
   const std::string node = scanner.next_text();
   scanner.expect(',');
   scanner.list([&] {
-    StoredWrite& stored = writes.emplace_back();
+    StoredWrite stored;
     scanner.expect('[');
     stored.index = scanner.number();
     stored.write = {task_id, scanner.next_text(), {}, task_path, node};
     const std::string type = scanner.next_text();
-    stored.write.value = serializer.loads_typed(type, scanner.next_bytes());
+    const std::string_view bytes = scanner.next_bytes();
     scanner.expect(']');
+    visit(std::move(stored), type, bytes);
   });
   scanner.expect(']');
+}
+
+template <class Visit>
+void read_tasks(std::string_view step_writes, std::string_view data, const Visit& visit) {
+  if (step_writes.empty()) return;
+  Scanner scanner(step_writes, data);
+  scanner.list([&] { read_task(scanner, visit); });
+  if (!scanner.at_end()) fail();
 }
 
 }  // namespace
@@ -220,7 +234,10 @@ void RowPack::add_bytes(std::string& json, const TypedBytes& value) {
   data_ += value.bytes;
 }
 
-bool RowPack::is_possible() const { return !has_odd_name_ && data_.size() <= kMostBytes; }
+bool RowPack::is_possible() const {
+  return !has_odd_name_ && data_.size() <= kMostBytes &&
+         new_blobs_.size() + step_writes_.size() <= kMostNames;
+}
 
 // Unpacking ---------------------------------------------------------------------------
 
@@ -237,11 +254,15 @@ std::vector<PackedBlob> packed_blobs(std::string_view checkpoint_id, std::string
 std::vector<StoredWrite> packed_writes(std::string_view step_writes, std::string_view data,
                                        const Serializer& serializer) {
   std::vector<StoredWrite> writes;
-  if (step_writes.empty()) return writes;
-  Scanner scanner(step_writes, data);
-  scanner.list([&] { read_task(scanner, serializer, writes); });
-  if (!scanner.at_end()) fail();
+  read_tasks(step_writes, data, [&](StoredWrite stored, const std::string& type, auto bytes) {
+    stored.write.value = serializer.loads_typed(type, bytes);
+    writes.push_back(std::move(stored));
+  });
   return writes;
+}
+
+void check_packed_writes(std::string_view step_writes, std::string_view data) {
+  read_tasks(step_writes, data, [](const StoredWrite&, const std::string&, auto) {});
 }
 
 }  // namespace clew::sqlite

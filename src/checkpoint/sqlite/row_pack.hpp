@@ -71,5 +71,7 @@ std::vector<PackedBlob> packed_blobs(std::string_view checkpoint_id, std::string
                                      std::string_view data);
 std::vector<StoredWrite> packed_writes(std::string_view step_writes, std::string_view data,
                                        const Serializer& serializer);
+// The same without looking at the values.
+void check_packed_writes(std::string_view step_writes, std::string_view data);
 
 }  // namespace clew::sqlite

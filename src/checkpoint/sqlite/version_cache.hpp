@@ -20,7 +20,9 @@ struct Lineage {
   std::string checkpoint_id;
   VersionChain checkpoint;                                 // without its values
   std::unordered_map<std::string, VersionChain> channels;  // those that hold something
-  std::vector<std::string> new_channels;                   // whose versions came with it
+  // With which checkpoint the version of a channel came, where the content of the checkpoint
+  // does not say so.
+  std::vector<std::pair<std::string, std::string>> new_origins;
 };
 
 // All methods may be called from any thread.

@@ -38,6 +38,10 @@ class VersionChain {
   // A text, as all versions here.
   const Value& version() const { return newest().version; }
   const Value& value() const { return newest().value; }
+  // The checkpoint that it came with; empty if that is not known.
+  std::string_view checkpoint_id() const {
+    return newest().checkpoint_id.is_string() ? newest().checkpoint_id.as_string() : "";
+  }
   // About how much the newest version takes when it is stored whole.
   std::size_t bytes() const { return bytes_; }
 

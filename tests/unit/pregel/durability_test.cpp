@@ -142,6 +142,20 @@ TEST(Durability, UnderSyncWhatQuickTasksWroteIsStoredWithTheirStep) {
   EXPECT_EQ(saver->writes, 3);  // the input and two steps
 }
 
+// Else the file of a program that ends right after a run is not closed.
+TEST(Durability, NobodyHoldsTheCheckpointerAfterARun) {
+  for (const Durability durability : {Durability::sync, Durability::async}) {
+    auto saver = std::make_shared<DiskLikeSaver>();
+    const std::weak_ptr<DiskLikeSaver> is_held = saver;
+    const auto out_of_time = std::make_shared<pregel::ManualExecutor>();
+    {
+      const CompiledGraph graph = diamond(std::move(saver), [](const std::string&) {}, out_of_time);
+      graph.invoke(object(), thread(durability));
+    }
+    EXPECT_TRUE(is_held.expired()) << Value(durability);
+  }
+}
+
 // Whichever write fails, the caller learns of it, and a later run brings the
 // thread to the same end.
 TEST(Durability, AThreadSurvivesEachWriteThatFails) {
