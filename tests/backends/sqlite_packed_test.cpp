@@ -244,7 +244,7 @@ TEST_F(PackedFile, OfControlChannelsTheLastWriteCounts) {
   EXPECT_TRUE(saver->verify("t").problems.empty());
 }
 
-TEST_F(PackedFile, BranchesThatAreStoredTogetherAreReadWithoutSearching) {
+TEST_F(PackedFile, BranchesThatAreStoredTogetherHaveTheirValues) {
   auto saver = open();
   CheckpointPut first = make_put("t", 1, 0, {{"kept", "x"}, {"n", 1}});
   put(*saver, first);

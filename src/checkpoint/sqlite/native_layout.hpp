@@ -171,8 +171,8 @@ class NativeReader {
 
   // What is packed in a row: the writes of the step of a checkpoint.
   struct StepWrites {
-    std::string checkpoint_id = {};
-    std::vector<StoredWrite> writes = {};
+    std::string checkpoint_id;
+    std::vector<StoredWrite> writes;
 
     // If they are those of this one; else there are none.
     std::vector<StoredWrite> take(std::string_view id);
@@ -183,7 +183,7 @@ class NativeReader {
                         const VersionCache::Known* known);
   void add_writes(std::span<CheckpointTuple> newest_first,
                   std::span<std::vector<StoredWrite>> packed);
-  StepWrites writes_after(std::string_view checkpoint_id);
+  std::vector<StoredWrite> writes_after(std::string_view checkpoint_id);
   Value channel_values(const Value& checkpoint, std::string_view checkpoint_id);
   Versions& versions_of(std::string_view channel);
   std::optional<StoredBlob> find_checkpoint(std::string_view id);

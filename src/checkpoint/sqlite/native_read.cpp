@@ -172,7 +172,7 @@ void NativeReader::list(const ListOptions& options, std::vector<CheckpointTuple>
       " ORDER BY checkpoint_id DESC",
       thread_id_, checkpoint_ns_, before);
   std::vector<std::vector<StoredWrite>> packed;  // of each that is found
-  StepWrites newer;                              // what is packed in the row before this one
+  StepWrites newer = {};                         // what is packed in the row before this one
   while (found.size() < limit && rows.next()) {
     Value metadata = decode_metadata(serializer_, rows.text(2), rows.text(3));
     if (!internal::matches_metadata(metadata, options.filter)) continue;
@@ -180,8 +180,7 @@ void NativeReader::list(const ListOptions& options, std::vector<CheckpointTuple>
     checkpoints_.ahead.insert_or_assign(id, stored_blob(rows, 4));
     add_packed(id, rows.text(8), rows.text(9));
     if (is_whole) {
-      if (packed.empty()) newer = writes_after(id);
-      packed.push_back(newer.take(id));
+      packed.push_back(packed.empty() ? writes_after(id) : newer.take(id));
       newer = {std::string(rows.text(1)), packed_writes(rows.text(10), rows.text(9), serializer_)};
     }
     found.push_back(tuple(std::move(id), std::string(rows.text(1)), std::move(metadata), nullptr));
@@ -234,7 +233,7 @@ std::vector<StoredWrite> NativeReader::StepWrites::take(std::string_view id) {
 }
 
 std::vector<PendingWrite> NativeReader::writes(std::string_view checkpoint_id) {
-  std::vector<StoredWrite> step = writes_after(checkpoint_id).take(checkpoint_id);
+  std::vector<StoredWrite> step = writes_after(checkpoint_id);
   for (Rows rows = connection_.query(
            "SELECT task_id, idx, channel, type, blob_data, task_path, node FROM clew_writes"
            " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
@@ -245,14 +244,14 @@ std::vector<PendingWrite> NativeReader::writes(std::string_view checkpoint_id) {
   return in_order(std::move(step));
 }
 
-// Those in the row after it, where its own are if they are packed.
-NativeReader::StepWrites NativeReader::writes_after(std::string_view checkpoint_id) {
+// Those that are packed, in the row after it.
+std::vector<StoredWrite> NativeReader::writes_after(std::string_view checkpoint_id) {
   Rows rows = connection_.query(
       "SELECT parent_checkpoint_id, step_writes, data FROM checkpoints WHERE thread_id = ?"
       " AND checkpoint_ns = ? AND checkpoint_id > ? ORDER BY checkpoint_id LIMIT 1",
       thread_id_, checkpoint_ns_, checkpoint_id);
   if (!rows.next() || rows.text(0) != checkpoint_id) return {};
-  return {std::string(rows.text(0)), packed_writes(rows.text(1), rows.text(2), serializer_)};
+  return packed_writes(rows.text(1), rows.text(2), serializer_);
 }
 
 // `packed` are those of each checkpoint, as far as they are packed.

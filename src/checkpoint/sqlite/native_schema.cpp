@@ -204,6 +204,16 @@ std::int64_t schema_version(Connection& connection) {
   return rows.next() ? rows.integer(0) : 0;
 }
 
+void make_tables(Connection& connection, std::int64_t version) {
+  if (version == 1) connection.execute(std::string(kUpgradeFrom1));
+  for (const std::string_view part : {kTables, kPacked, kViews}) {
+    connection.execute(std::string(part));
+  }
+  if (version == 0) {
+    connection.run("INSERT INTO clew_schema (version) VALUES (?)", kSchemaVersion);
+  }
+}
+
 }  // namespace
 
 NativeLayout::NativeLayout(Database& database, std::shared_ptr<const Serializer> serializer)
@@ -221,13 +231,7 @@ void NativeLayout::create(Connection& connection) {
                        ", this Clew knows up to " + std::to_string(kSchemaVersion) +
                        "; open it with the newer Clew that made it");
   }
-  if (version == 1) connection.execute(std::string(kUpgradeFrom1));
-  for (const std::string_view part : {kTables, kPacked, kViews}) {
-    connection.execute(std::string(part));
-  }
-  if (version == 0) {
-    connection.run("INSERT INTO clew_schema (version) VALUES (?)", kSchemaVersion);
-  }
+  if (version < kSchemaVersion) make_tables(connection, version);
   check_key(connection);
 }
 

@@ -93,15 +93,12 @@ Retention NativeLayout::retention(Connection& connection, const CheckpointKey& p
   return Retention(std::move(facts), stored);
 }
 
+// Questions are never packed.
 bool NativeLayout::has_open_interrupt(Connection& connection, const CheckpointKey& key) const {
   return connection
       .value(
-          "SELECT 1 FROM clew_writes WHERE thread_id = ?1 AND checkpoint_ns = ?2"
-          " AND checkpoint_id = ?3 AND channel = '__interrupt__' UNION ALL"
-          " SELECT 1 FROM (SELECT parent_checkpoint_id, step_writes FROM checkpoints"
-          "  WHERE thread_id = ?1 AND checkpoint_ns = ?2 AND checkpoint_id > ?3"
-          "  ORDER BY checkpoint_id LIMIT 1)"
-          " WHERE parent_checkpoint_id = ?3 AND instr(step_writes, '\"__interrupt__\"') LIMIT 1",
+          "SELECT 1 FROM clew_writes WHERE thread_id = ? AND checkpoint_ns = ?"
+          " AND checkpoint_id = ? AND channel = '__interrupt__' LIMIT 1",
           key.thread_id, key.checkpoint_ns, key.checkpoint_id)
       .has_value();
 }
