@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -156,8 +155,8 @@ bool is_string_head(std::uint8_t head) {
 
 // Builds values straight from the bytes. Keys and values of the maps that are
 // still open wait on two stacks, so that reading a map allocates nothing but
-// its object. Where a map seems to have the keys of an earlier one, not even
-// keys are made: they are compared with that one's Shape.
+// its object. Where a map seems to have the keys of an earlier one, of this or of
+// another input, not even keys are made: they are compared with that one's Shape.
 class Builder {
  public:
   Builder(std::string_view bytes, const MsgpackReadOptions& options)
@@ -176,6 +175,9 @@ class Builder {
   }
 
  private:
+  // What most inputs have open at once, so that the stacks seldom move.
+  static constexpr std::size_t kUsualEntries = 16;
+
   // How many keys and values belong to the maps that are open now. They differ
   // while the value of a key is being read.
   struct Mark {
@@ -337,35 +339,38 @@ class Builder {
     if (count == 0) return ValueAccess::empty(Kind::object);
     if (count > detail::kWidth) return read_entries(count, open_maps());
     const std::size_t slot = guess_slot(count);
-    const detail::Shape* guess = guesses_[slot].get();
-    if (guess && guess->count == count) return read_guessed(guess);
-    Value object = read_entries(count, open_maps());
-    remember(slot, object);
-    return object;
+    const detail::Shape* guess = detail::noted_shape(slot);
+    if (guess && guess->count == count) return read_guessed(guess, slot);
+    return read_unlike_earlier(count, open_maps(), slot);
   }
 
   // Maps of the same size whose keys begin alike most often have the same keys.
   std::size_t guess_slot(std::size_t count) const {
     std::uint32_t first_key = 0;
     std::memcpy(&first_key, position_, std::min(remaining(), sizeof(first_key)));
-    return (((first_key * 0x9E3779B1U) >> 26) ^ count) % guesses_.size();
+    return (((first_key * 0x9E3779B1U) >> 24) ^ count) % detail::kShapeSlots;
   }
 
-  void remember(std::size_t slot, const Value& map) {
+  // Reads the rest of a map, the first of several with its keys.
+  Value read_unlike_earlier(std::size_t count, Mark mark, std::size_t slot) {
+    Value map = read_entries(count, mark);
     const detail::Node* node = ValueAccess::node(map);
-    if (node->type != detail::kFlatObject) return;
-    const auto* object = static_cast<const detail::FlatObject*>(node);
-    guesses_[slot] = detail::Ref<const detail::Shape>::share(object->shape());
+    if (node->type == detail::kFlatObject) {
+      detail::note_shape(slot, static_cast<const detail::FlatObject*>(node)->shape());
+    }
+    return map;
   }
 
-  Value read_guessed(const detail::Shape* shape) {
+  Value read_guessed(const detail::Shape* shape, std::size_t slot) {
     const std::size_t count = shape->count;
     auto object = detail::Ref<detail::FlatObject>::adopt(
         detail::allocate<detail::FlatObject>(detail::kFlatObject, count * sizeof(Value)));
     detail::retain(shape);
     object->descriptor = shape;
     for (; object->count < count; ++object->count) {
-      if (!take_key(shape->keys()[object->count])) return read_misguessed(object.get(), count);
+      if (!take_key(shape->keys()[object->count])) {
+        return read_misguessed(object.get(), count, slot);
+      }
       new (object->values() + object->count) Value(read());
     }
     return ValueAccess::adopt(Kind::object, std::move(object).take());
@@ -388,18 +393,22 @@ class Builder {
   }
 
   // Goes on with a map whose first keys were those of the guess, the next not.
-  Value read_misguessed(detail::FlatObject* begun, std::size_t count) {
+  Value read_misguessed(detail::FlatObject* begun, std::size_t count, std::size_t slot) {
     const Mark mark = open_maps();
     for (std::size_t i = 0; i < begun->count; ++i) {
       keys_.push_back(begun->shape()->keys()[i]);
       values_.push_back(std::move(begun->values()[i]));
     }
-    return read_entries(count, mark);
+    return read_unlike_earlier(count, mark, slot);
   }
 
   // The rest of a map whose entries so far stand above `mark`.
   Value read_entries(std::size_t count, Mark mark) {
     bool all_strings = true;
+    if (keys_.capacity() == 0) {
+      keys_.reserve(kUsualEntries);
+      values_.reserve(kUsualEntries);
+    }
     for (std::size_t i = keys_.size() - mark.keys; i < count; ++i) {
       const bool is_string = at_string();
       all_strings = all_strings && is_string;
@@ -549,8 +558,6 @@ class Builder {
   bool callback_failed_ = false;
   std::vector<Value> keys_;
   std::vector<Value> values_;
-  // Shapes of maps in this input, by guess_slot().
-  std::array<detail::Ref<const detail::Shape>, 64> guesses_;
 };
 
 }  // namespace

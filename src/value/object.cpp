@@ -88,6 +88,7 @@ struct RecentlyMade {
 
   // A shape is in one of two neighbouring places, the one used last first.
   std::array<Ref<const Shape>, 512> shapes;
+  std::array<Ref<const Shape>, kShapeSlots> noted_shapes;
   std::array<KeySet, 16> key_sets;
   std::size_t next_key_set = 0;  // to be overwritten
   std::array<Ref<const ExtensionType>, 64> types;
@@ -432,6 +433,17 @@ Value make_key(std::string_view key) {
   Value& cached = recent->keys[hash_key(key) % recent->keys.size()];
   if (ValueAccess::text_of(cached) != key) cached = Value(key);
   return cached;
+}
+
+const Shape* noted_shape(std::size_t slot) {
+  const RecentlyMade* recent = recently_made();
+  return recent ? recent->noted_shapes[slot].get() : nullptr;
+}
+
+void note_shape(std::size_t slot, const Shape* shape) {
+  RecentlyMade* recent = recently_made();
+  if (!recent || !is_cacheable({shape->keys(), shape->count})) return;
+  recent->noted_shapes[slot] = Ref<const Shape>::share(shape);
 }
 
 Ref<const ExtensionType> make_extension_type(ExtensionCode code, std::string_view module,

@@ -51,6 +51,12 @@ Value make_extension_node(ExtensionCode code, std::string_view module, std::stri
 // position. Takes the keys and values.
 Value make_object(std::span<Value> keys, std::span<Value> values);
 
+// A shape that this thread noted last in a slot, for whoever reads objects whose keys are most
+// often those of earlier ones, or nullptr. Shapes of large keys are not noted.
+inline constexpr std::size_t kShapeSlots = 256;
+const Shape* noted_shape(std::size_t slot);
+void note_shape(std::size_t slot, const Shape* shape);
+
 // Reading; `object` is a FlatObject, a TreeObject, or nullptr for an empty one.
 std::size_t object_size(const Node* object);
 std::size_t object_find(const Node* object, std::string_view key);

@@ -17,6 +17,7 @@ namespace clew {
 namespace {
 
 using sqlite::PackedBlob;
+using sqlite::PackedBlobs;
 using sqlite::RowPack;
 using sqlite::StoredWrite;
 
@@ -41,15 +42,20 @@ void add(RowPack& pack, const WritesPut& put) {
 
 std::string blobs_in(const RowPack& pack) {
   std::string all;
-  for (const PackedBlob& blob : sqlite::packed_blobs("c", pack.new_blobs(), pack.data())) {
-    all += blob.channel + " " + blob.version + " " +
-           to_json(kSerializer.loads_typed(blob.stored.data));
-    if (!blob.stored.base.empty()) {
-      all += " from " + blob.stored.base + " in " + blob.stored.base_checkpoint_id + " at " +
-             std::to_string(blob.stored.place);
+  PackedBlobs blobs;
+  blobs.read(pack.new_blobs(), pack.data());
+  for (const PackedBlob& blob : blobs) {
+    EXPECT_EQ(blobs.find(blob.channel, blob.version), &blob);
+    const sqlite::StoredBlob stored = blob.stored("c");
+    all += std::string(blob.channel) + " " + std::string(blob.version) + " " +
+           to_json(kSerializer.loads_typed(stored.data));
+    if (!stored.base.empty()) {
+      all += " from " + stored.base + " in " + stored.base_checkpoint_id + " at " +
+             std::to_string(stored.place);
     }
     all += "\n";
   }
+  EXPECT_EQ(blobs.find("a", "0.0"), nullptr);
   return all;
 }
 
@@ -100,11 +106,12 @@ TEST(RowPack, DamagedColumnsAreAnError) {
   RowPack pack;
   pack.add_blob("a", "1.0", {kSerializer.dumps_typed("text"), {}, 0});
   const std::string whole(pack.new_blobs());
+  PackedBlobs blobs;
   for (std::size_t i = 1; i < whole.size(); ++i) {
-    EXPECT_THROW(sqlite::packed_blobs("c", whole.substr(0, i), pack.data()), SerdeError) << i;
+    EXPECT_THROW(blobs.read(whole.substr(0, i), pack.data()), SerdeError) << i;
   }
-  EXPECT_THROW(sqlite::packed_blobs("c", whole + "]", pack.data()), SerdeError);
-  EXPECT_THROW(sqlite::packed_blobs("c", whole, pack.data().substr(1)), SerdeError);
+  EXPECT_THROW(blobs.read(whole + "]", pack.data()), SerdeError);
+  EXPECT_THROW(blobs.read(whole, pack.data().substr(1)), SerdeError);
 }
 
 // In a file -------------------------------------------------------------------------------

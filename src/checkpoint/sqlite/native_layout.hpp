@@ -179,12 +179,16 @@ class NativeReader {
   };
 
   // Without its writes.
-  CheckpointTuple tuple(std::string id, std::string parent_id, Value metadata,
-                        const VersionCache::Known* known);
+  CheckpointTuple tuple(std::string id, std::string parent_id, Value metadata, const Value& map,
+                        Value channel_values) const;
   void add_writes(std::span<CheckpointTuple> newest_first,
                   std::span<std::vector<StoredWrite>> packed);
   std::vector<StoredWrite> writes_after(std::string_view checkpoint_id);
-  Value channel_values(const Value& checkpoint, std::string_view checkpoint_id);
+  // From columns base_checkpoint_id, place, type, checkpoint of a list.
+  Value listed_checkpoint(const std::string& id, const Rows& rows, int column);
+  // `at_hand` is what is packed in its row, if the row is being read.
+  Value channel_values(const Value& checkpoint, std::string_view checkpoint_id,
+                       const PackedBlobs& at_hand);
   Versions& versions_of(std::string_view channel);
   std::optional<StoredBlob> find_checkpoint(std::string_view id);
   std::optional<StoredBlob> find_value(Versions& versions, std::string_view channel,

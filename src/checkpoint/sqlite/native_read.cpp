@@ -38,9 +38,10 @@ StoredWrite stored_write(const Rows& rows, int column, const Serializer& seriali
 
 // By task path, task and index.
 std::vector<PendingWrite> in_order(std::vector<StoredWrite> writes) {
-  std::ranges::sort(writes, {}, [](const StoredWrite& stored) {
+  const auto place = [](const StoredWrite& stored) {
     return std::tie(stored.write.task_path, stored.write.task_id, stored.index);
-  });
+  };
+  if (!std::ranges::is_sorted(writes, {}, place)) std::ranges::sort(writes, {}, place);
   std::vector<PendingWrite> ordered;
   ordered.reserve(writes.size());
   for (StoredWrite& stored : writes) ordered.push_back(std::move(stored.write));
@@ -151,8 +152,10 @@ std::optional<CheckpointTuple> NativeReader::get_tuple(const std::string& checkp
     checkpoints_.ahead.insert_or_assign(checkpoint_id, stored_blob(rows, 4));
     add_packed(checkpoint_id, rows.text(8), rows.text(9));
   }
+  const Value map = known ? known->checkpoint : checkpoint(checkpoint_id).value();
   CheckpointTuple found =
-      tuple(checkpoint_id, std::string(rows.text(0)), std::move(metadata), known);
+      tuple(checkpoint_id, std::string(rows.text(0)), std::move(metadata), map,
+            known ? known->channel_values : channel_values(map, checkpoint_id, {}));
   found.pending_writes = writes(checkpoint_id);
   return found;
 }
@@ -173,17 +176,20 @@ void NativeReader::list(const ListOptions& options, std::vector<CheckpointTuple>
       thread_id_, checkpoint_ns_, before);
   std::vector<std::vector<StoredWrite>> packed;  // of each that is found
   StepWrites newer = {};                         // what is packed in the row before this one
+  PackedBlobs at_hand;
   while (found.size() < limit && rows.next()) {
     Value metadata = decode_metadata(serializer_, rows.text(2), rows.text(3));
     if (!internal::matches_metadata(metadata, options.filter)) continue;
     std::string id(rows.text(0));
-    checkpoints_.ahead.insert_or_assign(id, stored_blob(rows, 4));
-    add_packed(id, rows.text(8), rows.text(9));
     if (is_whole) {
       packed.push_back(packed.empty() ? writes_after(id) : newer.take(id));
       newer = {std::string(rows.text(1)), packed_writes(rows.text(10), rows.text(9), serializer_)};
     }
-    found.push_back(tuple(std::move(id), std::string(rows.text(1)), std::move(metadata), nullptr));
+    const Value map = listed_checkpoint(id, rows, 4);
+    at_hand.read(rows.text(8), rows.text(9));
+    Value values = channel_values(map, id, at_hand);
+    found.push_back(tuple(std::move(id), std::string(rows.text(1)), std::move(metadata), map,
+                          std::move(values)));
   }
   const std::span listed = std::span(found).subspan(first);
   if (is_whole) return add_writes(listed, packed);
@@ -191,25 +197,44 @@ void NativeReader::list(const ListOptions& options, std::vector<CheckpointTuple>
 }
 
 CheckpointTuple NativeReader::tuple(std::string id, std::string parent_id, Value metadata,
-                                    const VersionCache::Known* known) {
+                                    const Value& map, Value channel_values) const {
   CheckpointTuple tuple;
   tuple.key = {thread_id_, checkpoint_ns_, id};
-  const Value map = known ? known->checkpoint : checkpoint(id).value();
-  tuple.checkpoint = checkpoint_from(id, map);
-  tuple.checkpoint.channel_values =
-      known ? known->channel_values : channel_values(map, tuple.key.checkpoint_id);
+  tuple.checkpoint = checkpoint_from(std::move(id), map);
+  tuple.checkpoint.channel_values = std::move(channel_values);
   tuple.metadata = std::move(metadata);
   tuple.parent_id = std::move(parent_id);
   return tuple;
 }
 
-Value NativeReader::channel_values(const Value& checkpoint, std::string_view checkpoint_id) {
+// Nobody needs a whole one again: what is based on it is newer, and was listed before.
+Value NativeReader::listed_checkpoint(const std::string& id, const Rows& rows, int column) {
+  if (!checkpoints_.find(id)) {
+    const bool is_whole = rows.is_null(column);
+    if (is_whole) return serializer_.loads_typed(rows.text(column + 2), rows.text(column + 3));
+    checkpoints_.ahead.insert_or_assign(id, stored_blob(rows, column));
+  }
+  return checkpoint(id).value();
+}
+
+Value NativeReader::channel_values(const Value& checkpoint, std::string_view checkpoint_id,
+                                   const PackedBlobs& at_hand) {
   ObjectBuilder values;
   for (auto [channel, version] : checkpoint["channel_versions"].items()) {
     if (is_trigger(channel)) {
       const Value* trigger = checkpoint["triggers"].find(channel);
       if (trigger) values.set(channel, *trigger);
       continue;
+    }
+    const PackedBlob* packed = at_hand.find(channel, version_text(version).as_string());
+    if (packed && !versions_of(channel).find(packed->version)) {
+      if (packed->base.empty()) {
+        if (packed->type == kEmptyType) continue;
+        values.set(channel, serializer_.loads_typed(packed->type, packed->bytes));
+        continue;
+      }
+      versions_of(channel).ahead.insert_or_assign(std::string(packed->version),
+                                                  packed->stored(checkpoint_id));
     }
     const VersionChain& chain =
         value(channel, version, origin_of(checkpoint, checkpoint_id, channel));
@@ -343,10 +368,12 @@ std::vector<std::string> NativeReader::add_packed(std::string_view checkpoint_id
                                                   std::string_view data) {
   last_read_ = checkpoint_id;
   std::vector<std::string> channels;
-  for (PackedBlob& blob : packed_blobs(checkpoint_id, new_blobs, data)) {
+  PackedBlobs blobs;
+  blobs.read(new_blobs, data);
+  for (const PackedBlob& blob : blobs) {
     versions_of(blob.channel)
-        .ahead.insert_or_assign(std::move(blob.version), std::move(blob.stored));
-    channels.push_back(std::move(blob.channel));
+        .ahead.insert_or_assign(std::string(blob.version), blob.stored(checkpoint_id));
+    channels.emplace_back(blob.channel);
   }
   return channels;
 }

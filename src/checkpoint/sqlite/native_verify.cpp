@@ -112,7 +112,7 @@ class NamespaceCheck {
   void check_packed(const std::string& id, std::string_view new_blobs, std::string_view step_writes,
                     std::string_view data) {
     const auto error = error_of([&] {
-      static_cast<void>(packed_blobs(id, new_blobs, data));
+      PackedBlobs().read(new_blobs, data);
       check_packed_writes(step_writes, data);
     });
     if (error) note(Kind::damaged_checkpoint, id, *error);

@@ -41,7 +41,9 @@ void add_number(std::string& json, std::int64_t number) {
 // Reads what RowPack writes, which is a small part of JSON, without spaces.
 class Scanner {
  public:
-  Scanner(std::string_view json, std::string_view data) : json_(json), data_(data) {}
+  // Texts that are returned are part of `json`, or else of `unescaped`.
+  Scanner(std::string_view json, std::string_view data, std::forward_list<std::string>& unescaped)
+      : json_(json), data_(data), unescaped_(unescaped) {}
 
   // Whether the next character is this one; it is then passed.
   bool passes(char c) {
@@ -54,21 +56,10 @@ class Scanner {
   }
   bool at_end() const { return json_.empty(); }
 
-  std::string text() {
+  std::string_view text() {
     expect('"');
-    std::string found;
-    while (true) {
-      const auto is_special = [](char c) { return c == '"' || c == '\\'; };
-      const auto special = std::ranges::find_if(json_, is_special);
-      const auto plain = static_cast<std::size_t>(special - json_.begin());
-      found += json_.substr(0, plain);
-      json_.remove_prefix(plain);
-      if (passes('"')) return found;
-      expect('\\');
-      if (json_.empty() || !is_special(json_.front())) fail();
-      found += json_.front();
-      json_.remove_prefix(1);
-    }
+    const std::string_view plain = plain_text();
+    return passes('"') ? plain : unescape(plain);
   }
 
   std::int64_t number() {
@@ -79,7 +70,7 @@ class Scanner {
     return found;
   }
 
-  std::string next_text() {
+  std::string_view next_text() {
     expect(',');
     return text();
   }
@@ -109,43 +100,74 @@ class Scanner {
   }
 
  private:
+  static bool is_special(char c) { return c == '"' || c == '\\'; }
+
+  // Up to the next character that means something else.
+  std::string_view plain_text() {
+    std::size_t size = 0;
+    while (size < json_.size() && !is_special(json_[size])) ++size;
+    const std::string_view plain = json_.substr(0, size);
+    json_.remove_prefix(size);
+    return plain;
+  }
+
+  // The rest of a text that begins with `begun`, and both.
+  std::string_view unescape(std::string_view begun) {
+    std::string& text = unescaped_.emplace_front(begun);
+    while (!passes('"')) {
+      expect('\\');
+      if (json_.empty() || !is_special(json_.front())) fail();
+      text += json_.front();
+      json_.remove_prefix(1);
+      text += plain_text();
+    }
+    return text;
+  }
+
   std::string_view json_;
   std::string_view data_;
+  std::forward_list<std::string>& unescaped_;
 };
 
-PackedBlob read_blob(Scanner& scanner, std::string_view checkpoint_id) {
+PackedBlob read_blob(Scanner& scanner) {
   PackedBlob blob;
   scanner.expect('[');
   blob.channel = scanner.text();
   blob.version = scanner.next_text();
-  blob.stored.data.tag = scanner.next_text();
-  blob.stored.data.bytes = scanner.next_bytes();
-  blob.stored.packed_in = checkpoint_id;
+  blob.type = scanner.next_text();
+  blob.bytes = scanner.next_bytes();
   if (scanner.passes(']')) return blob;
-  blob.stored.base = scanner.next_text();
-  blob.stored.base_checkpoint_id = scanner.next_text();
-  blob.stored.place = scanner.next_number();
+  blob.base = scanner.next_text();
+  blob.base_checkpoint_id = scanner.next_text();
+  blob.place = scanner.next_number();
   scanner.expect(']');
   return blob;
 }
 
-// Calls visit(write, type, bytes) for each write of a task; its value is not set.
+struct PackedWrite {
+  std::string_view task_id;
+  std::string_view task_path;
+  std::string_view node;
+  std::int64_t index = 0;
+  std::string_view channel = {};
+  std::string_view type = {};
+  std::string_view bytes = {};
+};
+
+// Calls visit() with each PackedWrite of a task.
 template <class Visit>
 void read_task(Scanner& scanner, const Visit& visit) {
   scanner.expect('[');
-  const std::string task_id = scanner.text();
-  const std::string task_path = scanner.next_text();
-  const std::string node = scanner.next_text();
+  PackedWrite write{scanner.text(), scanner.next_text(), scanner.next_text()};
   scanner.expect(',');
   scanner.list([&] {
-    StoredWrite stored;
     scanner.expect('[');
-    stored.index = scanner.number();
-    stored.write = {task_id, scanner.next_text(), {}, task_path, node};
-    const std::string type = scanner.next_text();
-    const std::string_view bytes = scanner.next_bytes();
+    write.index = scanner.number();
+    write.channel = scanner.next_text();
+    write.type = scanner.next_text();
+    write.bytes = scanner.next_bytes();
     scanner.expect(']');
-    visit(std::move(stored), type, bytes);
+    visit(write);
   });
   scanner.expect(']');
 }
@@ -153,7 +175,8 @@ void read_task(Scanner& scanner, const Visit& visit) {
 template <class Visit>
 void read_tasks(std::string_view step_writes, std::string_view data, const Visit& visit) {
   if (step_writes.empty()) return;
-  Scanner scanner(step_writes, data);
+  std::forward_list<std::string> unescaped;
+  Scanner scanner(step_writes, data, unescaped);
   scanner.list([&] { read_task(scanner, visit); });
   if (!scanner.at_end()) fail();
 }
@@ -241,28 +264,48 @@ bool RowPack::is_possible() const {
 
 // Unpacking ---------------------------------------------------------------------------
 
-std::vector<PackedBlob> packed_blobs(std::string_view checkpoint_id, std::string_view new_blobs,
-                                     std::string_view data) {
-  std::vector<PackedBlob> blobs;
-  if (new_blobs.empty()) return blobs;
-  Scanner scanner(new_blobs, data);
-  scanner.list([&] { blobs.push_back(read_blob(scanner, checkpoint_id)); });
+StoredBlob PackedBlob::stored(std::string_view packed_in) const {
+  return {.base = std::string(base),
+          .base_checkpoint_id = std::string(base_checkpoint_id),
+          .place = place,
+          .data = {std::string(type), std::string(bytes)},
+          .packed_in = std::string(packed_in)};
+}
+
+void PackedBlobs::read(std::string_view new_blobs, std::string_view data) {
+  blobs_.clear();
+  unescaped_.clear();
+  if (new_blobs.empty()) return;
+  Scanner scanner(new_blobs, data, unescaped_);
+  scanner.list([&] { blobs_.push_back(read_blob(scanner)); });
   if (!scanner.at_end()) fail();
-  return blobs;
+}
+
+const PackedBlob* PackedBlobs::find(std::string_view channel, std::string_view version) const {
+  for (const PackedBlob& blob : blobs_) {
+    if (blob.channel == channel && blob.version == version) return &blob;
+  }
+  return nullptr;
 }
 
 std::vector<StoredWrite> packed_writes(std::string_view step_writes, std::string_view data,
                                        const Serializer& serializer) {
+  constexpr std::size_t kUsualWrites = 4;
   std::vector<StoredWrite> writes;
-  read_tasks(step_writes, data, [&](StoredWrite stored, const std::string& type, auto bytes) {
-    stored.write.value = serializer.loads_typed(type, bytes);
-    writes.push_back(std::move(stored));
+  if (!step_writes.empty()) writes.reserve(kUsualWrites);
+  read_tasks(step_writes, data, [&](const PackedWrite& packed) {
+    writes.push_back({packed.index,
+                      {.task_id = std::string(packed.task_id),
+                       .channel = std::string(packed.channel),
+                       .value = serializer.loads_typed(packed.type, packed.bytes),
+                       .task_path = std::string(packed.task_path),
+                       .node = std::string(packed.node)}});
   });
   return writes;
 }
 
 void check_packed_writes(std::string_view step_writes, std::string_view data) {
-  read_tasks(step_writes, data, [](const StoredWrite&, const std::string&, auto) {});
+  read_tasks(step_writes, data, [](const PackedWrite&) {});
 }
 
 }  // namespace clew::sqlite

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <forward_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,10 +29,17 @@ struct StoredBlob {
   std::string packed_in;  // the checkpoint in whose row it is, or empty
 };
 
+// The same where it is packed.
 struct PackedBlob {
-  std::string channel;
-  std::string version;
-  StoredBlob stored;
+  std::string_view channel;
+  std::string_view version;
+  std::string_view type;
+  std::string_view bytes;
+  std::string_view base = {};
+  std::string_view base_checkpoint_id = {};
+  std::int64_t place = 0;
+
+  StoredBlob stored(std::string_view packed_in) const;
 };
 
 // A write of a task, and its position among them.
@@ -66,9 +74,23 @@ class RowPack {
   bool has_odd_name_ = false;
 };
 
-// What the columns of a checkpoint's row hold. They throw SerdeError if these are damaged.
-std::vector<PackedBlob> packed_blobs(std::string_view checkpoint_id, std::string_view new_blobs,
-                                     std::string_view data);
+// What the columns of a checkpoint's row hold. Reading them throws SerdeError if they are
+// damaged.
+class PackedBlobs {
+ public:
+  // Refers to the columns, which must stay as they are.
+  void read(std::string_view new_blobs, std::string_view data);
+
+  auto begin() const { return blobs_.begin(); }
+  auto end() const { return blobs_.end(); }
+  // Null if there is none.
+  const PackedBlob* find(std::string_view channel, std::string_view version) const;
+
+ private:
+  std::vector<PackedBlob> blobs_;
+  std::forward_list<std::string> unescaped_;  // names that stand otherwise in the column
+};
+
 std::vector<StoredWrite> packed_writes(std::string_view step_writes, std::string_view data,
                                        const Serializer& serializer);
 // The same without looking at the values.
