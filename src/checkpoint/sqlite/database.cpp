@@ -93,21 +93,37 @@ void Database::write_repeatable(const Change& change) {
 void Database::write(Request& request) {
   std::unique_lock lock(queue_mutex_);
   queue_.push_back(&request);
-  request.woken.wait(lock, [&] { return request.is_done || queue_.front() == &request; });
-  if (!request.is_done) {
-    lock.unlock();
-    const std::vector<Request*> group = commit_queued();
-    lock.lock();
-    queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(group.size()));
-    // The next ones can be written while these wake up.
-    if (!queue_.empty()) queue_.front()->woken.notify_one();
-    for (Request* other : group) {
-      other->is_done = true;
-      if (other != &request) other->woken.notify_one();
-    }
-  }
+  const bool is_first = queue_.front() == &request;
   lock.unlock();
+  if (is_first || request.wait() == Request::Turn::leads) lead(request);
   if (request.error) std::rethrow_exception(request.error);
+}
+
+// Commits for all that have queued, of which the request is the first.
+void Database::lead(Request& request) {
+  const std::vector<Request*> group = commit_queued();
+  std::unique_lock lock(queue_mutex_);
+  queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(group.size()));
+  Request* next = queue_.empty() ? nullptr : queue_.front();
+  lock.unlock();
+  // The next ones can be written while these wake up.
+  if (next) next->end_wait(Request::Turn::leads);
+  for (Request* other : group) {
+    if (other != &request) other->end_wait(Request::Turn::is_done);
+  }
+}
+
+Database::Request::Turn Database::Request::wait() {
+  std::unique_lock lock(mutex);
+  woken.wait(lock, [this] { return turn != Turn::waits; });
+  return turn;
+}
+
+// Under the lock: without it the request could be gone before it is notified.
+void Database::Request::end_wait(Turn ended_by) {
+  const std::lock_guard lock(mutex);
+  turn = ended_by;
+  woken.notify_one();
 }
 
 // Those that came while others wrote to the file are part of it.

@@ -51,11 +51,18 @@ class Database {
   std::uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
 
  private:
+  // Whoever wakes many of them has no lock that they all need next.
   struct Request {
+    enum class Turn { waits, leads, is_done };
+    // Returns when it no longer waits.
+    Turn wait();
+    void end_wait(Turn ended_by);
+
     const Change* change;
     bool is_repeatable;
     std::exception_ptr error = nullptr;
-    bool is_done = false;
+    Turn turn = Turn::waits;
+    std::mutex mutex = {};
     std::condition_variable woken = {};
   };
 
@@ -75,8 +82,9 @@ class Database {
   std::unique_ptr<Connection> connect() const;
   std::unique_ptr<Connection> idle_reader();
   std::unique_ptr<Connection> new_reader();
-  std::vector<Request*> commit_queued();
   void write(Request& request);
+  void lead(Request& request);
+  std::vector<Request*> commit_queued();
   void commit(std::span<Request* const> group);
   bool apply_together(std::span<Request* const> group);
   void commit_one_by_one(std::span<Request* const> group);
