@@ -125,7 +125,8 @@ TEST(Durability, AFinishedTaskIsStoredWhileASlowOneStillRuns) {
     const CompiledGraph graph = diamond(saver, [&](const std::string& name) {
       if (name != "b") return;
       EXPECT_EQ(stored.get_future().wait_for(10s), std::future_status::ready);
-      for (const PendingWrite& write : saver->get_tuple({"1"})->pending_writes) {
+      const std::optional<CheckpointTuple> newest = saver->get_tuple({"1"});
+      for (const PendingWrite& write : newest->pending_writes) {
         if (write.channel == "log") seen.push_back(write.value);
       }
     });
