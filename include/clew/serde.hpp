@@ -131,6 +131,8 @@ class JsonPlusSerializer final : public Serializer {
   TypedBytes dumps_typed(const Value& value) const override;
   Value loads_typed(std::string_view tag, std::string_view bytes) const override;
 
+  const JsonPlusOptions& options() const { return options_; }
+
  private:
   JsonPlusOptions options_;
 };

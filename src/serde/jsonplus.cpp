@@ -4,6 +4,7 @@
 #include <clew/msgpack.hpp>
 #include <clew/serde.hpp>
 
+#include "serde/document.hpp"
 #include "serde/revive.hpp"
 
 namespace clew {
@@ -55,6 +56,17 @@ Value load_msgpack(std::string_view bytes, const JsonPlusOptions& options) {
   }
 }
 
+MsgpackWriteOptions writing_options(const JsonPlusOptions& options) {
+  MsgpackWriteOptions writing;
+  writing.max_depth = options.max_depth;
+  if (options.types) {
+    writing.on_host = [&types = *options.types](const Value& host) {
+      return types.to_extension(host);
+    };
+  }
+  return writing;
+}
+
 }  // namespace
 
 JsonPlusSerializer::JsonPlusSerializer(JsonPlusOptions options) : options_(std::move(options)) {}
@@ -63,18 +75,19 @@ TypedBytes JsonPlusSerializer::dumps_typed(const Value& value) const {
   if (const auto plain = plain_form(value)) {
     return {std::string(plain->tag), std::string(plain->bytes)};
   }
-  MsgpackWriteOptions writing;
-  writing.max_depth = options_.max_depth;
-  if (options_.types) {
-    writing.on_host = [&types = *options_.types](const Value& host) {
-      return types.to_extension(host);
-    };
-  }
-  return {"msgpack", to_msgpack(value, writing)};
+  return {std::string(serde::kDocumentTag), to_msgpack(value, writing_options(options_))};
+}
+
+internal::MsgpackDocument serde::dump_document(const JsonPlusSerializer& serializer,
+                                               const Value& object,
+                                               const internal::MsgpackDocument* earlier,
+                                               internal::MsgpackDocument spent) {
+  return to_msgpack_document(object, writing_options(serializer.options()), earlier,
+                             std::move(spent));
 }
 
 Value JsonPlusSerializer::loads_typed(std::string_view tag, std::string_view bytes) const {
-  if (tag == "msgpack") return load_msgpack(bytes, options_);
+  if (tag == serde::kDocumentTag) return load_msgpack(bytes, options_);
   if (tag == "null") return {};
   if (tag == "bytes") return Value::bytes(bytes);
   if (tag == "bytearray") return make_extension(ExtensionCode::bytearray, Value::bytes(bytes));

@@ -4,14 +4,20 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include <clew/extension.hpp>
 #include <clew/msgpack.hpp>
 
+#include "value/msgpack_document.hpp"
 #include "value/object.hpp"
 #include "value/utf8.hpp"
 
 namespace clew {
+
+using internal::MsgpackDocument;
+using internal::WrittenList;
+
 namespace {
 
 // Bytes that grow at their end. Not a std::string, which would write zeros
@@ -37,13 +43,33 @@ class Buffer {
   char* at(std::size_t position) { return begin_ + position; }
   std::string text() const { return std::string(begin_, size()); }
 
+  // Takes over memory of `capacity` bytes. Only before anything is written.
+  void use(MsgpackDocument::Memory memory, std::size_t capacity) {
+    begin_ = end_ = memory.release();
+    limit_ = begin_ + capacity;
+  }
+
+  // Hands the bytes over, without much memory that they did not need.
+  void move_to(MsgpackDocument& document) {
+    if (is_small() || capacity() > size() + size() / 2) resize(std::max<std::size_t>(size(), 1));
+    document.size = size();
+    document.capacity = capacity();
+    document.memory.reset(std::exchange(begin_, small_));
+    end_ = small_;
+    limit_ = small_ + sizeof small_;
+  }
+
  private:
   bool is_small() const { return begin_ == small_; }
+  std::size_t capacity() const { return static_cast<std::size_t>(limit_ - begin_); }
 
   // Seldom: kept out of the functions that write.
   [[gnu::noinline]] void grow(std::size_t bytes) {
+    resize(std::max(2 * size(), size() + bytes + 1024));
+  }
+
+  void resize(std::size_t capacity) {
     const std::size_t used = size();
-    const std::size_t capacity = std::max(2 * used, used + bytes + 1024);
     void* memory = std::realloc(is_small() ? nullptr : begin_, capacity);
     if (!memory) throw std::bad_alloc();
     if (is_small()) std::memcpy(memory, small_, used);
@@ -78,6 +104,26 @@ bool can_be_key(const Value& value) {
   }
 }
 
+// Copying shorter lists saves little.
+constexpr std::size_t kLongList = 32;
+
+// So many lists of the document before may be missing from this one at a place.
+constexpr std::size_t kMostSkipped = 8;
+
+// For a document after one of `size`. Rounded up, so that the next ones want as much, and can use
+// the memory of those before.
+std::size_t room_after(std::size_t size) {
+  const std::size_t expected = size + size / 16;
+  const std::size_t step = std::max<std::size_t>(std::bit_ceil(expected) / 8, 1);
+  return (expected + step - 1) / step * step;
+}
+
+bool begins_with(const Value& list, const Value& beginning) {
+  const std::size_t size = beginning.size();
+  if (list.size() < size || !same(list[size - 1], beginning[size - 1])) return false;
+  return difference(beginning, list).kept == size;
+}
+
 // Writes one value. Failures are ValueErrors that collect their path on the way out.
 class Writer {
  public:
@@ -88,7 +134,30 @@ class Writer {
     return buffer_.text();
   }
 
+  // `earlier` may be null, and `spent` without memory.
+  MsgpackDocument run(const Value& value, const MsgpackDocument* earlier,
+                      MsgpackDocument spent) && {
+    notes_lists_ = true;
+    earlier_ = earlier;
+    if (earlier) make_room(room_after(earlier->size), std::move(spent));
+    write(value);
+    MsgpackDocument document;
+    buffer_.move_to(document);
+    document.long_lists = std::move(long_lists_);
+    document.is_read_as_written = peculiarities_ == 0;
+    return document;
+  }
+
  private:
+  void make_room(std::size_t bytes, MsgpackDocument spent) {
+    if (bytes > spent.capacity) {
+      spent.memory.reset();
+      buffer_.reserve(bytes);
+    } else {
+      buffer_.use(std::move(spent.memory), spent.capacity);
+    }
+  }
+
   void write(const Value& value) {
     switch (value.kind()) {
       case Kind::null: return write_byte(0xC0);
@@ -204,15 +273,24 @@ class Writer {
   void write_list(const Value& list) {
     write_list_header(list.size());
     descend();
-    std::size_t index = 0;
+    if (notes_lists_ && list.size() >= kLongList) {
+      write_long_list(list);
+    } else {
+      write_elements(list, 0);
+    }
+    --depth_;
+  }
+
+  void write_elements(const Value& list, std::size_t index) {
     try {
       const detail::Node* node = ValueAccess::node(list);
       if (node && node->type == detail::kLeaf) {
         const Value* items = static_cast<const detail::Leaf*>(node)->items();
         for (; index < node->count; ++index) write(items[index]);
       } else {
-        for (const Value& element : list) {
-          write(element);
+        const Value::Iterator end = list.end();
+        for (auto element = ValueAccess::iterator(node, index); element != end; ++element) {
+          write(*element);
           ++index;
         }
       }
@@ -220,7 +298,36 @@ class Writer {
       error.prepend(path_step(index));
       throw;
     }
-    --depth_;
+  }
+
+  // Notes where the elements stand, and copies those that the earlier document has.
+  void write_long_list(const Value& list) {
+    const std::size_t position = long_lists_.size();
+    const std::size_t peculiarities = peculiarities_;
+    long_lists_.push_back({list, buffer_.size(), 0, depth_});
+    const WrittenList* beginning = find_beginning(list);
+    if (beginning) write_raw(earlier_->bytes_of(*beginning));
+    write_elements(list, beginning ? beginning->list.size() : 0);
+    if (peculiarities_ == peculiarities) {
+      long_lists_[position].end = buffer_.size();
+    } else {
+      long_lists_.erase(long_lists_.begin() + static_cast<std::ptrdiff_t>(position));
+    }
+  }
+
+  // The elements of a list that stood deeper fit here too; those of one that did not may
+  // be nested too deep here.
+  const WrittenList* find_beginning(const Value& list) {
+    if (!earlier_) return nullptr;
+    const std::vector<WrittenList>& known = earlier_->long_lists;
+    const std::size_t end = std::min(known.size(), next_list_ + kMostSkipped);
+    for (std::size_t i = next_list_; i < end; ++i) {
+      if (known[i].depth < depth_ || !begins_with(list, known[i].list)) continue;
+      next_list_ = i + 1;
+      while (next_list_ < known.size() && known[next_list_].begin < known[i].end) ++next_list_;
+      return &known[i];
+    }
+    return nullptr;
   }
 
   void write_object(const Value& object) {
@@ -252,6 +359,7 @@ class Writer {
   }
 
   void write_map(const Value& map) {
+    ++peculiarities_;  // with keys that are all strings it is read as an object
     write_map_header(map.size());
     descend();
     for (const auto& [key, value] : map.as_map()) {
@@ -270,13 +378,16 @@ class Writer {
     const Extension extension = value.as_extension();
     switch (extension.code) {
       case ExtensionCode::host: return write_host(value);
-      case ExtensionCode::bytearray: return write_bytes(extension.payload.as_bytes());
+      case ExtensionCode::bytearray:
+        ++peculiarities_;  // it is read as bytes
+        return write_bytes(extension.payload.as_bytes());
       case ExtensionCode::pickle:
         throw ValueError("a pickle payload can only stand alone, not inside another value");
       default: break;
     }
     const std::size_t start = begin_extension();
     if (extension.is_raw) {
+      ++peculiarities_;  // it may be read as what it is
       write_raw(extension.payload.as_bytes());
     } else {
       descend();
@@ -287,6 +398,7 @@ class Writer {
   }
 
   void write_host(const Value& value) {
+    ++peculiarities_;  // only its type knows what is written of it the next time
     if (options_.on_host) return write(options_.on_host(value));
     throw ValueError("a C++ object of type " + value.type_name() +
                      " cannot be written; add the type to the serializer's TypeRegistry");
@@ -325,7 +437,10 @@ class Writer {
     if (size > UINT32_MAX) throw ValueError("an extension of more than 4 GiB");
     if (header > kLikelyHeader) buffer_.reserve(header - kLikelyHeader);
     char* place = buffer_.at(start);
-    if (header != kLikelyHeader) std::memmove(place + header, place + kLikelyHeader, size);
+    if (header != kLikelyHeader) {
+      std::memmove(place + header, place + kLikelyHeader, size);
+      move_lists(start, header);
+    }
     buffer_.advance(place + header + size);
     if (is_fixed) {
       *place++ = static_cast<char>(0xD4 + std::countr_zero(size));
@@ -342,20 +457,50 @@ class Writer {
     *place = static_cast<char>(code);
   }
 
+  // The lists in an extension move with its payload. One that begins with the extension is
+  // around it.
+  void move_lists(std::size_t start, std::size_t header) {
+    for (auto list = long_lists_.rbegin(); list != long_lists_.rend(); ++list) {
+      if (list->begin <= start) return;
+      list->begin = list->begin - kLikelyHeader + header;
+      list->end = list->end - kLikelyHeader + header;
+    }
+  }
+
   const MsgpackWriteOptions& options_;
   Buffer buffer_;
   std::size_t depth_ = 0;
+  // Of values that are not read as they were written, or not written alike each time.
+  std::size_t peculiarities_ = 0;
+
+  // For documents only.
+  bool notes_lists_ = false;
+  const MsgpackDocument* earlier_ = nullptr;
+  std::size_t next_list_ = 0;  // of the earlier document: those before have their place
+  std::vector<WrittenList> long_lists_;
 };
 
-}  // namespace
-
-std::string to_msgpack(const Value& value, const MsgpackWriteOptions& options) {
+template <class Write>
+auto explain_failure(const Write& write) {
   try {
-    return Writer(options).run(value);
+    return write();
   } catch (const ValueError& error) {
     const std::string place = error.path().empty() ? "" : error.path() + ": ";
     throw SerdeError("msgpack cannot hold this value: " + place + error.reason());
   }
+}
+
+}  // namespace
+
+std::string to_msgpack(const Value& value, const MsgpackWriteOptions& options) {
+  return explain_failure([&] { return Writer(options).run(value); });
+}
+
+MsgpackDocument internal::to_msgpack_document(const Value& value,
+                                              const MsgpackWriteOptions& options,
+                                              const MsgpackDocument* earlier,
+                                              MsgpackDocument spent) {
+  return explain_failure([&] { return Writer(options).run(value, earlier, std::move(spent)); });
 }
 
 }  // namespace clew

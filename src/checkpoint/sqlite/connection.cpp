@@ -205,6 +205,12 @@ void Connection::add_function(const char* name, int arguments, Function function
 
 bool Connection::in_transaction() const { return sqlite3_get_autocommit(database_) == 0; }
 
+bool Connection::is_reading() const {
+  return sqlite3_txn_state(database_, "main") != SQLITE_TXN_NONE;
+}
+
+std::int64_t Connection::total_changes() const { return sqlite3_total_changes64(database_); }
+
 std::uint32_t* Connection::log_index() {
   constexpr int kRegion = 32 << 10;
   sqlite3_file* file = nullptr;
@@ -229,10 +235,10 @@ sqlite3_stmt* Connection::prepare(std::string_view sql) {
 
 std::int64_t Connection::finish(sqlite3_stmt* statement) {
   Rows rows(statement);
-  const std::int64_t before = sqlite3_total_changes64(database_);
+  const std::int64_t before = total_changes();
   while (rows.next()) {
   }
-  return sqlite3_total_changes64(database_) - before;
+  return total_changes() - before;
 }
 
 // The bytes are not copied: they outlive the statement's run.

@@ -100,6 +100,12 @@ class Connection {
   }
 
   bool in_transaction() const;
+  // Whether it sees one state of the file by now: a transaction does from its first statement on
+  // that looks there.
+  bool is_reading() const;
+
+  // How many rows were changed since it was opened.
+  std::int64_t total_changes() const;
 
   // The index of the file's log, which all that use the file share in memory.
   // Null if there is none, as for a file in memory.

@@ -141,12 +141,14 @@ void Database::commit(std::span<Request* const> group) {
       std::ranges::all_of(group, [](const Request* request) { return request->is_repeatable; });
   try {
     writer_->run("BEGIN IMMEDIATE");
+    own_commits_.begin(*writer_);
     if (are_repeatable) {
       if (!apply_together(group)) return commit_one_by_one(group);
     } else {
       for (Request* request : group) apply(*request, group.size() == 1);
     }
     writer_->run("COMMIT");
+    own_commits_.commit(*writer_);
     commits_.fetch_add(1, std::memory_order_relaxed);
   } catch (...) {
     // What undid the transaction undid it for all.
@@ -179,6 +181,7 @@ void Database::commit_one_by_one(std::span<Request* const> group) {
 // Those who wait for their change must hear of it whatever happens here. If this
 // fails as well, the next transaction finds the old one open and comes here again.
 void Database::roll_back() noexcept {
+  own_commits_.undo();
   try {
     if (writer_->in_transaction()) writer_->execute("ROLLBACK");
   } catch (const StorageError&) {
@@ -195,6 +198,7 @@ void Database::apply(Request& request, bool is_alone) {
     if (!writer_->in_transaction()) throw;
     request.error = std::current_exception();
     writer_->run("ROLLBACK TO one");
+    own_commits_.undo();
   }
   writer_->run("RELEASE one");
 }

@@ -20,6 +20,7 @@
 #include <clew/sqlite_saver.hpp>
 
 #include "checkpoint/sqlite/connection.hpp"
+#include "checkpoint/sqlite/own_commits.hpp"
 
 namespace clew::sqlite {
 
@@ -47,6 +48,11 @@ class Database {
 
   // Outside of any transaction, on the connection that writes.
   void maintain(const Change& work);
+
+  // Whether what is known of the file is still so; see own_commits.hpp.
+  std::optional<Era> era() const { return own_commits_.era(); }
+  // The number of the transaction that a change runs in; for the change only.
+  std::uint64_t transaction() const { return own_commits_.current(); }
 
   std::uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
 
@@ -103,6 +109,7 @@ class Database {
   const std::shared_ptr<std::mutex> file_mutex_;
   std::mutex writer_mutex_;
   std::unique_ptr<Connection> writer_;
+  OwnCommits own_commits_;
   std::atomic<std::uint64_t> commits_{0};
 
   std::mutex readers_mutex_;

@@ -8,6 +8,7 @@
 #include "checkpoint/sqlite/langgraph_rows.hpp"
 #include "checkpoint/thread_conflict.hpp"
 #include "checkpoint/thread_query.hpp"
+#include "serde/document.hpp"
 
 namespace clew::sqlite {
 
@@ -113,11 +114,32 @@ void take_in_sends(const Value& sends, Checkpoint& checkpoint) {
   checkpoint.channel_versions = checkpoint.channel_versions.set(kSendsChannel, newest);
 }
 
+// Reads maps with fields missing or unknown: other versions and languages have
+// other ones.
+Checkpoint checkpoint_from(std::string_view id, const Value& map) {
+  Checkpoint checkpoint;
+  checkpoint.v = map["v"].is_int() ? map.get<int>("v") : 1;
+  checkpoint.id = text_or(map["id"], id);
+  checkpoint.ts = text_or(map["ts"], "");
+  checkpoint.channel_values = object_or_empty(map["channel_values"]);
+  checkpoint.channel_versions = object_or_empty(map["channel_versions"]);
+  checkpoint.versions_seen = object_or_empty(map["versions_seen"]);
+  checkpoint.updated_channels = map["updated_channels"];
+  take_in_sends(map["pending_sends"], checkpoint);
+  return checkpoint;
+}
+
 }  // namespace
 
-std::unique_ptr<Layout> make_langgraph_layout(std::shared_ptr<const Serializer> serializer) {
-  return std::make_unique<LangGraphLayout>(std::move(serializer));
+std::unique_ptr<Layout> make_langgraph_layout(Database& database,
+                                              std::shared_ptr<const Serializer> serializer) {
+  return std::make_unique<LangGraphLayout>(database, std::move(serializer));
 }
+
+LangGraphLayout::LangGraphLayout(Database& database, std::shared_ptr<const Serializer> serializer)
+    : database_(database),
+      serializer_(std::move(serializer)),
+      plain_(dynamic_cast<const JsonPlusSerializer*>(serializer_.get())) {}
 
 Value parse_metadata(std::string_view json) {
   if (json.empty()) return object();
@@ -136,33 +158,69 @@ void LangGraphLayout::create(Connection& connection) {
 
 // Writing -----------------------------------------------------------------------
 
+struct LangGraphLayout::EncodedCheckpoint {
+  TypedBytes dumped;
+  std::shared_ptr<const internal::MsgpackDocument> document;  // if there is one, it has the bytes
+
+  std::string_view bytes() const { return document ? document->bytes() : dumped.bytes; }
+  bool is_read_as_written() const { return document && document->is_read_as_written; }
+};
+
+LangGraphLayout::EncodedCheckpoint LangGraphLayout::encode_checkpoint(const CheckpointPut& put,
+                                                                      const Value& map) {
+  if (!plain_) return {serializer_->dumps_typed(map), nullptr};
+  const auto earlier = encodings_.look(put.key, [](const auto& shared) { return shared; });
+  const auto document =
+      spent_documents_->share(earlier ? serde::dump_document(*plain_, map, earlier->get(),
+                                                             spent_documents_->take(**earlier))
+                                      : serde::dump_document(*plain_, map, nullptr, {}));
+  // Else there is nothing to copy from it.
+  if (!document->long_lists.empty()) {
+    encodings_.remember(put.key, put.checkpoint.id, document, document->size);
+  }
+  return {{std::string(serde::kDocumentTag), {}}, document};
+}
+
 Layout::PutChange LangGraphLayout::put(const CheckpointPut& put) {
   struct Encoded {
-    TypedBytes checkpoint;
-    std::string metadata;
     std::vector<EncodedWrites> writes;
+    EncodedCheckpoint checkpoint;
   };
   auto encoded = std::make_shared<Encoded>();
   // First, so that a value that cannot be stored is said to be a node's.
   for (const WritesPut& writes : put.writes)
     encoded->writes.push_back(encode(writes, *serializer_));
-  encoded->checkpoint = serializer_->dumps_typed(checkpoint_map(put.checkpoint));
-  encoded->metadata =
+  const auto row = std::make_shared<CheckpointRow>();
+  row->checkpoint = checkpoint_map(put.checkpoint);
+  row->parent_id = put.key.checkpoint_id;
+  row->metadata =
       to_json(object_or_empty(put.metadata), {.spaced = true, .non_finite = NonFinite::literal});
+  encoded->checkpoint = encode_checkpoint(put, row->checkpoint);
+  row->bytes = encoded->checkpoint.bytes().size() + row->metadata.size();
 
-  return [&put, encoded](Connection& connection, PutBatch&) {
+  return [this, &put, encoded, row](Connection& connection, PutBatch&) {
     const CheckpointKey& key = put.key;
     if (put.expected_head) internal::expect_head(put, newest_checkpoint(connection, key));
     if (put.expected_writes) internal::expect_writes(put, count_writes(connection, key));
     for (const EncodedWrites& writes : encoded->writes) store(connection, writes);
     std::optional<std::string_view> parent_id;
-    if (!key.checkpoint_id.empty()) parent_id = key.checkpoint_id;
+    if (!row->parent_id.empty()) parent_id = row->parent_id;
     connection.run(
         "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, "
         "parent_checkpoint_id, type, checkpoint, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        key.thread_id, key.checkpoint_ns, put.checkpoint.id, parent_id, encoded->checkpoint.tag,
-        Blob{encoded->checkpoint.bytes}, Blob{encoded->metadata});
+        key.thread_id, key.checkpoint_ns, put.checkpoint.id, parent_id,
+        encoded->checkpoint.dumped.tag, Blob{encoded->checkpoint.bytes()}, Blob{row->metadata});
+    if (encoded->checkpoint.is_read_as_written()) {
+      checkpoints_.store(key, put.checkpoint.id, row, database_.transaction());
+    } else {
+      checkpoints_.change(key, database_.transaction());
+    }
   };
+}
+
+void LangGraphLayout::forget(const CheckpointKey& key) {
+  checkpoints_.forget(key);
+  encodings_.forget(key);
 }
 
 Database::Change LangGraphLayout::put_writes(std::span<const WritesPut> puts,
@@ -176,21 +234,9 @@ Database::Change LangGraphLayout::put_writes(std::span<const WritesPut> puts,
 
 // Reading -----------------------------------------------------------------------
 
-// Reads maps with fields missing or unknown: other versions and languages have
-// other ones.
 Checkpoint LangGraphLayout::load_checkpoint(std::string_view id, std::string_view tag,
                                             std::string_view bytes) const {
-  const Value map = serializer_->loads_typed(tag, bytes);
-  Checkpoint checkpoint;
-  checkpoint.v = map["v"].is_int() ? map.get<int>("v") : 1;
-  checkpoint.id = text_or(map["id"], id);
-  checkpoint.ts = text_or(map["ts"], "");
-  checkpoint.channel_values = object_or_empty(map["channel_values"]);
-  checkpoint.channel_versions = object_or_empty(map["channel_versions"]);
-  checkpoint.versions_seen = object_or_empty(map["versions_seen"]);
-  checkpoint.updated_channels = map["updated_channels"];
-  take_in_sends(map["pending_sends"], checkpoint);
-  return checkpoint;
+  return checkpoint_from(id, serializer_->loads_typed(tag, bytes));
 }
 
 std::vector<PendingWrite> LangGraphLayout::load_writes(Connection& connection,
@@ -211,20 +257,52 @@ std::vector<PendingWrite> LangGraphLayout::load_writes(Connection& connection,
 
 std::optional<CheckpointTuple> LangGraphLayout::get_tuple(Connection& connection,
                                                           const CheckpointKey& key) {
-  const std::string id =
-      key.checkpoint_id.empty() ? newest_checkpoint(connection, key) : key.checkpoint_id;
+  // It is not known what a connection shows that has begun to read before.
+  const std::optional<Era> era = connection.is_reading() ? std::nullopt : database_.era();
+  CheckpointKey found = key;
+  if (key.checkpoint_id.empty()) found.checkpoint_id = newest_checkpoint(connection, key);
+  if (era) {
+    if (auto known = get_known(connection, found, *era)) return known;
+  }
+  const CheckpointCache::Row row = load_row(connection, found);
+  if (!row) return std::nullopt;
+  // Whoever asks for it is likely to continue it.
+  if (era && database_.era() == era) checkpoints_.read(found, row, era->last);
+  return tuple(connection, found, *row);
+}
+
+std::optional<CheckpointTuple> LangGraphLayout::get_known(Connection& connection,
+                                                          const CheckpointKey& key,
+                                                          const Era& era) {
+  const CheckpointCache::Row row = checkpoints_.look(key, era);
+  if (!row) return std::nullopt;
+  CheckpointTuple known = tuple(connection, key, *row);
+  // The writes are from the file: only now it is certain that both are from one state.
+  if (database_.era() != era) return std::nullopt;
+  return known;
+}
+
+CheckpointCache::Row LangGraphLayout::load_row(Connection& connection,
+                                               const CheckpointKey& key) const {
   Rows row = connection.query(
       "SELECT parent_checkpoint_id, type, checkpoint, metadata FROM checkpoints "
       "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
-      key.thread_id, key.checkpoint_ns, id);
-  if (!row.next()) return std::nullopt;
-  CheckpointKey found{key.thread_id, key.checkpoint_ns, id};
-  std::vector<PendingWrite> writes = load_writes(connection, found);
-  return CheckpointTuple{.key = std::move(found),
-                         .checkpoint = load_checkpoint(id, row.text(1), row.text(2)),
-                         .metadata = parse_metadata(row.text(3)),
-                         .parent_id = std::string(row.text(0)),
-                         .pending_writes = std::move(writes)};
+      key.thread_id, key.checkpoint_ns, key.checkpoint_id);
+  if (!row.next()) return nullptr;
+  return std::make_shared<CheckpointRow>(
+      CheckpointRow{.checkpoint = serializer_->loads_typed(row.text(1), row.text(2)),
+                    .parent_id = std::string(row.text(0)),
+                    .metadata = std::string(row.text(3)),
+                    .bytes = row.text(2).size() + row.text(3).size()});
+}
+
+CheckpointTuple LangGraphLayout::tuple(Connection& connection, const CheckpointKey& key,
+                                       const CheckpointRow& row) const {
+  return {.key = key,
+          .checkpoint = checkpoint_from(key.checkpoint_id, row.checkpoint),
+          .metadata = parse_metadata(row.metadata),
+          .parent_id = row.parent_id,
+          .pending_writes = load_writes(connection, key)};
 }
 
 // Over all namespaces by id alone, as Python lists them.

@@ -5,9 +5,17 @@
 //                type, checkpoint (the map through the serializer), metadata (JSON)
 //   writes       thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx,
 //                channel, type, value
+//
+// The row that was stored or read last of each namespace is kept in memory: it is read from
+// there while nobody else commits to the file, and the next one is encoded by copying from it
+// what stays.
 #pragma once
 
+#include "checkpoint/sqlite/checkpoint_cache.hpp"
 #include "checkpoint/sqlite/layout.hpp"
+#include "checkpoint/sqlite/place_cache.hpp"
+#include "checkpoint/sqlite/spent_documents.hpp"
+#include "value/msgpack_document.hpp"
 
 namespace clew::sqlite {
 
@@ -15,13 +23,13 @@ class VerifyProgress;
 
 class LangGraphLayout final : public Layout {
  public:
-  explicit LangGraphLayout(std::shared_ptr<const Serializer> serializer)
-      : serializer_(std::move(serializer)) {}
+  LangGraphLayout(Database& database, std::shared_ptr<const Serializer> serializer);
 
   void create(Connection& connection) override;
   PutChange put(const CheckpointPut& put) override;
   Database::Change put_writes(std::span<const WritesPut> puts,
                               std::exception_ptr& unencodable) override;
+  void forget(const CheckpointKey& key) override;
   std::optional<CheckpointTuple> get_tuple(Connection& connection,
                                            const CheckpointKey& key) override;
   std::vector<CheckpointTuple> list(Connection& connection, std::string_view thread_id,
@@ -42,6 +50,13 @@ class LangGraphLayout final : public Layout {
   bool stores_all_values() const override { return true; }
 
  private:
+  struct EncodedCheckpoint;
+  EncodedCheckpoint encode_checkpoint(const CheckpointPut& put, const Value& map);
+  std::optional<CheckpointTuple> get_known(Connection& connection, const CheckpointKey& key,
+                                           const Era& era);
+  CheckpointCache::Row load_row(Connection& connection, const CheckpointKey& key) const;
+  CheckpointTuple tuple(Connection& connection, const CheckpointKey& key,
+                        const CheckpointRow& row) const;
   Checkpoint load_checkpoint(std::string_view id, std::string_view tag,
                              std::string_view bytes) const;
   std::vector<PendingWrite> load_writes(Connection& connection, const CheckpointKey& key) const;
@@ -61,7 +76,13 @@ class LangGraphLayout final : public Layout {
               const internal::Retention& retention, const internal::Retention::Ids& kept) override;
   void delete_namespace(Connection& connection, const CheckpointKey& place) override;
 
-  std::shared_ptr<const Serializer> serializer_;
+  Database& database_;
+  const std::shared_ptr<const Serializer> serializer_;
+  const JsonPlusSerializer* const plain_;  // the serializer, if it is one that only encodes
+
+  const std::shared_ptr<SpentDocuments> spent_documents_ = std::make_shared<SpentDocuments>();
+  CheckpointCache checkpoints_{8 << 20};
+  PlaceCache<std::shared_ptr<const internal::MsgpackDocument>> encodings_{8 << 20};
 };
 
 }  // namespace clew::sqlite

@@ -158,6 +158,7 @@ std::vector<std::string> namespaces_of(Connection& connection, std::string_view 
 
 std::unique_ptr<Layout> make_native_layout(Database& database,
                                            std::shared_ptr<const Serializer> serializer);
-std::unique_ptr<Layout> make_langgraph_layout(std::shared_ptr<const Serializer> serializer);
+std::unique_ptr<Layout> make_langgraph_layout(Database& database,
+                                              std::shared_ptr<const Serializer> serializer);
 
 }  // namespace clew::sqlite

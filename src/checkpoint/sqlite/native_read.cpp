@@ -96,7 +96,7 @@ std::optional<CheckpointTuple> NativeLayout::get_tuple(Connection& connection,
   if (const auto known = cache_.look(place)) return reader.get_tuple(id, &*known);
   std::optional<CheckpointTuple> tuple = reader.get_tuple(id, nullptr);
   // Whoever asks for it is likely to continue it.
-  if (tuple) cache_.remember(place, reader.lineage(id));
+  if (tuple) cache_.remember(place, id, reader.lineage(id));
   return tuple;
 }
 
@@ -474,7 +474,6 @@ const VersionChain& NativeReader::load(Versions& versions, const Value& version,
 
 Lineage NativeReader::lineage(const std::string& checkpoint_id) {
   Lineage lineage;
-  lineage.checkpoint_id = checkpoint_id;
   lineage.checkpoint = checkpoint(checkpoint_id);
   if (lineage.checkpoint.empty()) return lineage;
   for (std::string& channel : read_packed(checkpoint_id)) {

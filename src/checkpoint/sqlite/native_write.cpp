@@ -448,12 +448,11 @@ Layout::PutChange NativeLayout::put(const CheckpointPut& put) {
       lineage.checkpoint.add(id, prepared->checkpoint.value, id, *serializer_);
   prepared->metadata = encode_metadata(put.metadata);
   prepared->pack = prepared->make_pack(true);
-  lineage.checkpoint_id = put.checkpoint.id;
   lineage.new_origins.clear();
   for (const auto& [channel, version] : prepared->channels) {
     lineage.new_origins.emplace_back(channel, put.checkpoint.id);
   }
-  if (is_complete) cache_.remember(put.key, std::move(lineage));
+  if (is_complete) cache_.remember(put.key, put.checkpoint.id, std::move(lineage));
   return
       [prepared](Connection& connection, PutBatch& batch) { prepared->store(connection, batch); };
 }

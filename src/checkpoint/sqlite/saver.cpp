@@ -44,7 +44,7 @@ struct SqliteSaver::Parts {
     if (!serializer) serializer = std::make_shared<JsonPlusSerializer>();
     tables = layout == SqliteLayout::native
                  ? sqlite::make_native_layout(database, std::move(serializer))
-                 : sqlite::make_langgraph_layout(std::move(serializer));
+                 : sqlite::make_langgraph_layout(database, std::move(serializer));
     database.write([this](Connection& connection) { tables->create(connection); });
   }
 

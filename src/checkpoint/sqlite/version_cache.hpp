@@ -2,8 +2,6 @@
 // differences from them, and be read, without going to the file.
 #pragma once
 
-#include <list>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -11,13 +9,13 @@
 
 #include <clew/checkpointer.hpp>
 
+#include "checkpoint/sqlite/place_cache.hpp"
 #include "checkpoint/sqlite/version_chain.hpp"
 
 namespace clew::sqlite {
 
 // A checkpoint of one namespace of a thread, with the chains it stands in.
 struct Lineage {
-  std::string checkpoint_id;
   VersionChain checkpoint;                                 // without its values
   std::unordered_map<std::string, VersionChain> channels;  // those that hold something
   // With which checkpoint the version of a channel came, where the content of the checkpoint
@@ -30,7 +28,7 @@ class VersionCache {
  public:
   // Hands over what is known of the checkpoint; whoever takes it remembers what
   // it has become.
-  std::optional<Lineage> take(const CheckpointKey& key);
+  std::optional<Lineage> take(const CheckpointKey& key) { return lineages_.take(key); }
 
   // The checkpoint with its values, if it is known.
   struct Known {
@@ -40,31 +38,12 @@ class VersionCache {
   std::optional<Known> look(const CheckpointKey& key);
 
   // Replaces what was known of the thread and namespace.
-  void remember(const CheckpointKey& key, Lineage lineage);
+  void remember(const CheckpointKey& place, std::string_view checkpoint_id, Lineage lineage);
 
-  void forget_thread(std::string_view thread_id);
-  void clear();
+  void forget_thread(std::string_view thread_id) { lineages_.forget_thread(thread_id); }
 
  private:
-  // Values that nobody runs on are let go beyond this.
-  static constexpr std::size_t kMaxBytes = 16 << 20;
-
-  struct Entry {
-    std::string thread_id;
-    std::string place;  // thread and namespace
-    Lineage lineage;
-    std::size_t bytes;
-  };
-  using Entries = std::list<Entry>;  // the last used first
-
-  static std::string place_of(const CheckpointKey& key);
-  Entries::iterator find(const CheckpointKey& key);
-  void erase(Entries::iterator entry);
-
-  std::mutex mutex_;
-  Entries entries_;
-  std::unordered_map<std::string, Entries::iterator> by_place_;
-  std::size_t bytes_ = 0;
+  PlaceCache<Lineage> lineages_{16 << 20};
 };
 
 }  // namespace clew::sqlite
