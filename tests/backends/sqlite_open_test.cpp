@@ -22,6 +22,8 @@ class LockedFile : public testing::Test {
  protected:
   LockedFile() {
     sqlite3_open(path_.c_str(), &other_);
+    // Whoever tries to open the file reads it for a moment, during which nobody can commit.
+    sqlite3_busy_timeout(other_, 10'000);
     execute("CREATE TABLE other (x); BEGIN IMMEDIATE; INSERT INTO other VALUES (1)");
   }
   ~LockedFile() override { sqlite3_close(other_); }
