@@ -9,6 +9,7 @@
 #include <clew/sqlite_saver.hpp>
 
 #include "report.hpp"
+#include "slow_disk.hpp"
 #include "storage.hpp"
 #include "workloads.hpp"
 
@@ -94,6 +95,21 @@ void put_from_threads(SqliteSaver& saver, int threads, int count, Times& times) 
   });
 }
 
+struct Puts {
+  Times alone;
+  Times together;
+  std::uint64_t commits = 0;  // of the last that were put together
+};
+
+void put_alone_and_together(const Options& options, int count, Puts& puts) {
+  const Storage storage = open_storage(options);
+  auto& saver = dynamic_cast<SqliteSaver&>(*storage.checkpointer);
+  put_from_threads(saver, 1, count, puts.alone);
+  const std::uint64_t before = saver.commits();
+  put_from_threads(saver, 64, count, puts.together);
+  puts.commits = saver.commits() - before;
+}
+
 }  // namespace
 
 void run_commits(const Options& options) {
@@ -101,19 +117,16 @@ void run_commits(const Options& options) {
   const bool is_full = options.backend != "sqlite_normal";
   Times rows;
   Times checkpoints;
-  Times alone;
-  Times together;
-  std::uint64_t shared = 0;
+  Puts puts;
+  Puts slow_puts;
   for (int i = 0; i < options.repeat; ++i) {
     const Folder folder(options);
     commit_repeatedly(kRow, folder.file("rows.db"), is_full, count, rows);
     commit_repeatedly(kCheckpoint, folder.file("checkpoints.db"), is_full, count, checkpoints);
-    const Storage storage = open_storage(options);
-    auto& saver = dynamic_cast<SqliteSaver&>(*storage.checkpointer);
-    put_from_threads(saver, 1, count, alone);
-    const std::uint64_t before = saver.commits();
-    put_from_threads(saver, 64, count, together);
-    shared = saver.commits() - before;
+    put_alone_and_together(options, count, puts);
+    if (!is_full) continue;
+    const SlowDisk disk;
+    put_alone_and_together(options, count, slow_puts);
   }
   const auto row = [&](const char* name, const Times& times, Value extra) {
     emit(
@@ -121,8 +134,11 @@ void run_commits(const Options& options) {
   };
   row("commit", rows, object());
   row("commit_checkpoint", checkpoints, object());
-  row("put_1_thread", alone, object({{"commits", count}}));
-  row("put_64_threads", together, object({{"commits", shared}}));
+  row("put_1_thread", puts.alone, object({{"commits", count}}));
+  row("put_64_threads", puts.together, object({{"commits", puts.commits}}));
+  if (!is_full) return;
+  row("put_1_thread_slow", slow_puts.alone, object({{"commits", count}}));
+  row("put_64_threads_slow", slow_puts.together, object({{"commits", slow_puts.commits}}));
 }
 
 }  // namespace clew::bench

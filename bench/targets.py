@@ -116,6 +116,7 @@ MOST_WALL = {
     ("W1_seq10 sqlite_normal", "commit sqlite_normal"): 2.5,
     ("W1_seq10 sqlite_normal", "commit_checkpoint sqlite_normal"): 2.5,
     ("put_64_threads sqlite", "put_1_thread sqlite"): 0.1,
+    ("put_64_threads_slow sqlite", "put_1_thread_slow sqlite"): 0.1,
     ("hnsw_clustered memory", "exact_clustered memory"): 0.1,
 }
 
