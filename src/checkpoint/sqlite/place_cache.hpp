@@ -4,13 +4,14 @@
 // All methods may be called from any thread.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <clew/checkpointer.hpp>
@@ -51,7 +52,7 @@ class PlaceCache {
                 std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     Entry& entry = first_entry(place);
-    entry.checkpoint_id = checkpoint_id;
+    entry.key.checkpoint_id = checkpoint_id;
     entry.content = std::move(content);
     bytes_ += kOverhead + bytes - std::exchange(entry.bytes, kOverhead + bytes);
     while (bytes_ > max_bytes_ && entries_.size() > 1) erase(std::prev(entries_.end()));
@@ -60,15 +61,15 @@ class PlaceCache {
   // Whichever checkpoint is known there.
   void forget(const CheckpointKey& place) {
     const std::lock_guard lock(mutex_);
-    const auto found = by_place_.find(name_of(place));
-    if (found != by_place_.end()) erase(found->second);
+    const auto found = by_place_.find(place);
+    if (found != by_place_.end()) erase(*found);
   }
 
   void forget_thread(std::string_view thread_id) {
     const std::lock_guard lock(mutex_);
     for (auto entry = entries_.begin(); entry != entries_.end();) {
       const auto current = entry++;
-      if (current->thread_id == thread_id) erase(current);
+      if (current->key.thread_id == thread_id) erase(current);
     }
   }
 
@@ -77,53 +78,60 @@ class PlaceCache {
   static constexpr std::size_t kOverhead = 512;
 
   struct Entry {
-    std::string thread_id;
-    std::string place;  // its name
-    std::string checkpoint_id = {};
+    CheckpointKey key;
     T content = {};
     std::size_t bytes = 0;
   };
   using Entries = std::list<Entry>;  // the last used first
+  using Place = typename Entries::iterator;
 
-  // Neither part can be taken for the other: the length of the first comes before it.
-  static std::string name_of(const CheckpointKey& place) {
-    std::string name;
-    name.reserve(place.thread_id.size() + place.checkpoint_ns.size() + 8);
-    name.append(std::to_string(place.thread_id.size())).append(1, ':');
-    return name.append(place.thread_id).append(place.checkpoint_ns);
-  }
+  // By thread and namespace of an entry or a key.
+  struct ByPlace {
+    using is_transparent = void;
 
-  typename Entries::iterator find(const CheckpointKey& key) {
-    if (entries_.empty()) return entries_.end();
-    const auto found = by_place_.find(name_of(key));
+    static const CheckpointKey& key_of(const CheckpointKey& key) { return key; }
+    static const CheckpointKey& key_of(Place entry) { return entry->key; }
+
+    std::size_t operator()(const auto& place) const {
+      const CheckpointKey& key = key_of(place);
+      const std::hash<std::string> hash;
+      return hash(key.thread_id) * 31 + hash(key.checkpoint_ns);
+    }
+    bool operator()(const auto& left, const auto& right) const {
+      const CheckpointKey& a = key_of(left);
+      const CheckpointKey& b = key_of(right);
+      return a.thread_id == b.thread_id && a.checkpoint_ns == b.checkpoint_ns;
+    }
+  };
+
+  Place find(const CheckpointKey& key) {
+    const auto found = by_place_.find(key);
     if (found == by_place_.end()) return entries_.end();
-    if (found->second->checkpoint_id != key.checkpoint_id) return entries_.end();
-    return found->second;
+    return (*found)->key.checkpoint_id == key.checkpoint_id ? *found : entries_.end();
   }
 
   // The entry of the place, an empty one if there was none, as the last used.
   Entry& first_entry(const CheckpointKey& place) {
-    std::string name = name_of(place);
-    const auto found = by_place_.find(name);
+    const auto found = by_place_.find(place);
     if (found != by_place_.end()) {
-      entries_.splice(entries_.begin(), entries_, found->second);
+      entries_.splice(entries_.begin(), entries_, *found);
     } else {
-      entries_.push_front({place.thread_id, std::move(name)});
-      by_place_.emplace(entries_.front().place, entries_.begin());
+      entries_.push_front({{place.thread_id, place.checkpoint_ns}});
+      by_place_.insert(entries_.begin());
     }
     return entries_.front();
   }
 
-  void erase(typename Entries::iterator entry) {
+  void erase(Place entry) {
     bytes_ -= entry->bytes;
-    by_place_.erase(entry->place);
+    by_place_.erase(entry);
     entries_.erase(entry);
   }
 
   const std::size_t max_bytes_;
   std::mutex mutex_;
   Entries entries_;
-  std::unordered_map<std::string, typename Entries::iterator> by_place_;
+  std::unordered_set<Place, ByPlace, ByPlace> by_place_;
   std::size_t bytes_ = 0;
 };
 

@@ -17,6 +17,9 @@ class SpentDocuments : public std::enable_shared_from_this<SpentDocuments> {
  public:
   using Document = internal::MsgpackDocument;
 
+  // Nothing is allocated later, where memory is given back.
+  SpentDocuments() { documents_.reserve(kMost); }
+
   // Shares a document that comes here when the last one lets go of it.
   std::shared_ptr<const Document> share(Document document) {
     if (document.capacity < kSmallest) return std::make_shared<Document>(std::move(document));
