@@ -1,7 +1,7 @@
 // MessagePack that can be written again, a little changed, for less.
 //
-//   MsgpackDocument first = to_msgpack_document(state, options, nullptr);
-//   MsgpackDocument second = to_msgpack_document(next_state, options, &first);
+//   MsgpackDocument first = to_msgpack_document(state, options, nullptr, {});
+//   MsgpackDocument second = to_msgpack_document(next_state, options, &first, {});
 //
 // A document knows where its long lists stand. One that is written after it copies the elements
 // of a list that begins with all of them, as a conversation does after every turn. The bytes

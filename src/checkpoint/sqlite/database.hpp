@@ -57,7 +57,7 @@ class Database {
   std::uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
 
  private:
-  // Whoever wakes many of them has no lock that they all need next.
+  // Each has a lock of its own, so that those who are woken together do not wait for each other.
   struct Request {
     enum class Turn { waits, leads, is_done };
     // Returns when it no longer waits.

@@ -227,12 +227,13 @@ Value NativeReader::channel_values(const Value& checkpoint, std::string_view che
       continue;
     }
     const PackedBlob* packed = at_hand.find(channel, version_text(version).as_string());
-    if (packed && !versions_of(channel).find(packed->version)) {
-      if (packed->base.empty()) {
-        if (packed->type == kEmptyType) continue;
-        values.set(channel, serializer_.loads_typed(packed->type, packed->bytes));
-        continue;
-      }
+    const bool is_unread = packed && !versions_of(channel).find(packed->version);
+    if (is_unread && packed->base.empty()) {
+      if (packed->type == kEmptyType) continue;
+      values.set(channel, serializer_.loads_typed(packed->type, packed->bytes));
+      continue;
+    }
+    if (is_unread) {
       versions_of(channel).ahead.insert_or_assign(std::string(packed->version),
                                                   packed->stored(checkpoint_id));
     }
