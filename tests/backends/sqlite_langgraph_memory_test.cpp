@@ -86,7 +86,7 @@ TEST(CheckpointCache, ALookFindsWhatIsOfItsEra) {
 TEST(CheckpointCache, WhatWasReadBeforeAChangeIsNotRemembered) {
   const Era era{.first = 1, .last = 9};
   CheckpointCache cache(10'000);
-  cache.change_thread("t", 5);
+  cache.change({"t"}, 5);
   cache.read({"t", "", "1"}, row("old"), 4);
   EXPECT_EQ(known(cache, era), "none");
   cache.read({"t", "", "1"}, row("new"), 5);
@@ -105,7 +105,7 @@ class OwnCommits : public testing::Test {
   }
 
   void write(std::string_view sql) {
-    database_.write([&](Connection& connection) { connection.run(sql); });
+    database_.write_repeatable([&](Connection& connection) { connection.run(sql); });
   }
   void write_elsewhere() { execute_sql(path_, "INSERT INTO numbers VALUES (1)"); }
 
@@ -157,11 +157,42 @@ TEST_F(OwnCommits, WhatWasUndoneIsOfNoEra) {
   EXPECT_TRUE(database_.era()->contains(undone + 1));
 }
 
+TEST_F(OwnCommits, AChangeThatNobodyKeepsTrackOfEndsIt) {
+  std::uint64_t transaction = 0;
+  database_.write([&](Connection& connection) {
+    connection.run("DELETE FROM numbers");
+    transaction = database_.transaction();
+  });
+  const auto after = database_.era();
+  ASSERT_TRUE(after);
+  EXPECT_GT(after->first, transaction);
+  EXPECT_EQ(after->first, after->last);  // what is read now can be relied on
+  write("INSERT INTO numbers VALUES (3)");
+  EXPECT_EQ(database_.era(), (Era{after->first, after->last + 1}));
+}
+
+// What it has changed is not known to those in the same transaction either.
+TEST_F(OwnCommits, WhatWasNotedBeforeDoesNotHoldInThatTransaction) {
+  const auto begin = database_.era();
+  const auto holds = [&](bool expected) {
+    return [this, begin, expected](Connection&) {
+      EXPECT_EQ(database_.holds(begin->last), expected);
+    };
+  };
+  database_.write_repeatable(holds(true));
+  database_.write([&](Connection& connection) {
+    holds(true)(connection);
+    connection.run("DELETE FROM numbers");
+  });
+  database_.write_repeatable(holds(false));
+}
+
 TEST_F(OwnCommits, AFileInMemoryHasNone) {
   Database database(":memory:", {});
-  database.write(
+  database.write_repeatable(
       [](Connection& connection) { connection.run("CREATE TABLE numbers (n INTEGER)"); });
-  database.write([](Connection& connection) { connection.run("INSERT INTO numbers VALUES (1)"); });
+  database.write_repeatable(
+      [](Connection& connection) { connection.run("INSERT INTO numbers VALUES (1)"); });
   EXPECT_FALSE(database.era());
 }
 
@@ -448,11 +479,7 @@ TEST_F(LangGraphMemory, ALookThatHasBegunShowsWhatWasThere) {
       sqlite::make_langgraph_layout(database, std::make_shared<JsonPlusSerializer>());
   const auto store = [&](const std::string& text) {
     const CheckpointPut one = make_put("t", 1, 0, values(text));
-    const auto change = layout->put(one);
-    database.write([&](Connection& connection) {
-      sqlite::PutBatch batch(connection);
-      change(connection, batch);
-    });
+    database.write_repeatable(layout->put(one));
   };
   const auto text_in = [&](Connection& connection) {
     return layout->get_tuple(connection, {"t"})->checkpoint.channel_values["text"];

@@ -20,12 +20,6 @@ void CheckpointCache::change(const CheckpointKey& place, std::uint64_t transacti
   rows_.forget(place);
 }
 
-void CheckpointCache::change_thread(std::string_view thread_id, std::uint64_t transaction) {
-  const std::lock_guard lock(mutex_);
-  last_change_ = transaction;
-  rows_.forget_thread(thread_id);
-}
-
 // What a later transaction has changed meanwhile, be it committed or not, is not taken back.
 void CheckpointCache::read(const CheckpointKey& key, Row row, std::uint64_t transaction) {
   const std::lock_guard lock(mutex_);

@@ -39,9 +39,8 @@ class CheckpointCache {
   // The transaction stores the row.
   void store(const CheckpointKey& place, std::string_view checkpoint_id, Row row,
              std::uint64_t transaction);
-  // The transaction changes the newest row of the namespace, or anything of the thread.
+  // The transaction stores a row that is not to be kept here.
   void change(const CheckpointKey& place, std::uint64_t transaction);
-  void change_thread(std::string_view thread_id, std::uint64_t transaction);
 
   // Without which it is read from the file.
   void forget(const CheckpointKey& place) { rows_.forget(place); }

@@ -181,7 +181,7 @@ void Database::commit_one_by_one(std::span<Request* const> group) {
 // Those who wait for their change must hear of it whatever happens here. If this
 // fails as well, the next transaction finds the old one open and comes here again.
 void Database::roll_back() noexcept {
-  own_commits_.undo();
+  own_commits_.forget();
   try {
     if (writer_->in_transaction()) writer_->execute("ROLLBACK");
   } catch (const StorageError&) {
@@ -190,17 +190,17 @@ void Database::roll_back() noexcept {
 
 // One change of several can be undone without the others.
 void Database::apply(Request& request, bool is_alone) {
-  if (is_alone) return (*request.change)(*writer_);
-  writer_->run("SAVEPOINT one");
+  if (!is_alone) writer_->run("SAVEPOINT one");
   try {
     (*request.change)(*writer_);
+    if (!request.is_repeatable) own_commits_.forget();
   } catch (...) {
-    if (!writer_->in_transaction()) throw;
+    if (is_alone || !writer_->in_transaction()) throw;
     request.error = std::current_exception();
     writer_->run("ROLLBACK TO one");
-    own_commits_.undo();
+    own_commits_.forget();
   }
-  writer_->run("RELEASE one");
+  if (!is_alone) writer_->run("RELEASE one");
 }
 
 void Database::maintain(const Change& work) {

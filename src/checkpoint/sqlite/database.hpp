@@ -31,11 +31,13 @@ class Database {
   Database(std::string path, const SqliteOptions& options);
 
   // Runs `change` in a transaction that it may share with others, and returns
-  // when it is committed. What `change` throws undoes it alone.
+  // when it is committed. What `change` throws undoes it alone. It may change
+  // anything: what is known of the file is forgotten.
   void write(const Change& change);
 
   // The same, and cheaper for many at once, of a change that can be run again: if one of
-  // those in a transaction fails, it is undone and each of them is run in its own.
+  // those in a transaction fails, it is undone and each of them is run in its own. Whoever
+  // knows something of the file keeps track of what these change.
   void write_repeatable(const Change& change);
 
   // Runs `look` on a connection that sees one state of the file throughout.
@@ -51,8 +53,10 @@ class Database {
 
   // Whether what is known of the file is still so; see own_commits.hpp.
   std::optional<Era> era() const { return own_commits_.era(); }
-  // The number of the transaction that a change runs in; for the change only.
+  // For a change: the number of its transaction, and whether what was noted in an earlier one
+  // still holds.
   std::uint64_t transaction() const { return own_commits_.current(); }
+  bool holds(std::uint64_t transaction) const { return own_commits_.holds(transaction); }
 
   std::uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
 

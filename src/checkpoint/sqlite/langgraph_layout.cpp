@@ -181,7 +181,7 @@ LangGraphLayout::EncodedCheckpoint LangGraphLayout::encode_checkpoint(const Chec
   return {{std::string(serde::kDocumentTag), {}}, document};
 }
 
-Layout::PutChange LangGraphLayout::put(const CheckpointPut& put) {
+Database::Change LangGraphLayout::put(const CheckpointPut& put) {
   struct Encoded {
     std::vector<EncodedWrites> writes;
     EncodedCheckpoint checkpoint;
@@ -198,7 +198,7 @@ Layout::PutChange LangGraphLayout::put(const CheckpointPut& put) {
   encoded->checkpoint = encode_checkpoint(put, row->checkpoint);
   row->bytes = encoded->checkpoint.bytes().size() + row->metadata.size();
 
-  return [this, &put, encoded, row](Connection& connection, PutBatch&) {
+  return [this, &put, encoded, row](Connection& connection) {
     const CheckpointKey& key = put.key;
     if (put.expected_head) internal::expect_head(put, newest_checkpoint(connection, key));
     if (put.expected_writes) internal::expect_writes(put, count_writes(connection, key));

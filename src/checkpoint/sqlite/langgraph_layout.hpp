@@ -26,7 +26,7 @@ class LangGraphLayout final : public Layout {
   LangGraphLayout(Database& database, std::shared_ptr<const Serializer> serializer);
 
   void create(Connection& connection) override;
-  PutChange put(const CheckpointPut& put) override;
+  Database::Change put(const CheckpointPut& put) override;
   Database::Change put_writes(std::span<const WritesPut> puts,
                               std::exception_ptr& unencodable) override;
   void forget(const CheckpointKey& key) override;

@@ -24,7 +24,6 @@ std::uint64_t number(const std::optional<std::string>& text) {
 void LangGraphLayout::delete_thread(Connection& connection, std::string_view thread_id) {
   connection.run("DELETE FROM checkpoints WHERE thread_id = ?", thread_id);
   connection.run("DELETE FROM writes WHERE thread_id = ?", thread_id);
-  checkpoints_.change_thread(thread_id, database_.transaction());
   encodings_.forget_thread(thread_id);
 }
 
@@ -45,7 +44,6 @@ void LangGraphLayout::copy_thread(Connection& connection, std::string_view sourc
       "channel, type, value) SELECT ?, checkpoint_ns, checkpoint_id, task_id, task_path, idx, "
       "channel, type, value FROM writes WHERE thread_id = ?",
       target, source);
-  checkpoints_.change_thread(target, database_.transaction());
 }
 
 // Removing ----------------------------------------------------------------------
@@ -116,7 +114,6 @@ void LangGraphLayout::retain(Connection& connection, const CheckpointKey& place,
       "AND checkpoint_id NOT IN (SELECT checkpoint_id FROM checkpoints WHERE thread_id = ?1 AND "
       "checkpoint_ns = ?2)",
       place.thread_id, place.checkpoint_ns, retention.facts().back().id);
-  checkpoints_.change(place, database_.transaction());
 }
 
 void LangGraphLayout::delete_namespace(Connection& connection, const CheckpointKey& place) {
@@ -124,7 +121,6 @@ void LangGraphLayout::delete_namespace(Connection& connection, const CheckpointK
                  place.thread_id, place.checkpoint_ns);
   connection.run("DELETE FROM writes WHERE thread_id = ? AND checkpoint_ns = ?", place.thread_id,
                  place.checkpoint_ns);
-  checkpoints_.change(place, database_.transaction());
 }
 
 // Looking -----------------------------------------------------------------------

@@ -74,7 +74,6 @@ RepairReport LangGraphLayout::repair(Connection& connection, const std::string& 
   verify(connection, thread_id, {}, report);
   RepairReport repaired;
   repaired.parents = forget_parents(connection, report);
-  checkpoints_.change_thread(thread_id, database_.transaction());
   report = {};
   verify(connection, thread_id, {}, report);
   repaired.left = std::move(report.problems);

@@ -19,7 +19,6 @@
 #include "checkpoint/delta_history.hpp"
 #include "checkpoint/retention.hpp"
 #include "checkpoint/sqlite/database.hpp"
-#include "checkpoint/sqlite/put_batch.hpp"
 #include "checkpoint/thread_conflict.hpp"
 
 namespace clew::sqlite {
@@ -86,8 +85,10 @@ class Layout {
 
   // The change throws ThreadConflict before it writes anything. It refers to
   // `put`, which must live as long.
-  using PutChange = std::function<void(Connection& connection, PutBatch& batch)>;
-  virtual PutChange put(const CheckpointPut& put) = 0;
+  virtual Database::Change put(const CheckpointPut& put) = 0;
+  // Before and after those that are stored together, in their transaction.
+  virtual void begin_puts() {}
+  virtual void finish_puts(Connection&) {}
 
   // The same for what tasks wrote. Those that cannot be encoded are left out, and the first
   // reason is put into `unencodable`.

@@ -9,7 +9,9 @@
 #pragma once
 
 #include "checkpoint/retention.hpp"
+#include "checkpoint/sqlite/known_heads.hpp"
 #include "checkpoint/sqlite/layout.hpp"
+#include "checkpoint/sqlite/put_batch.hpp"
 #include "checkpoint/sqlite/row_pack.hpp"
 #include "checkpoint/sqlite/version_cache.hpp"
 #include "checkpoint/table_text.hpp"
@@ -25,7 +27,9 @@ class NativeLayout final : public Layout {
 
   void create(Connection& connection) override;
 
-  PutChange put(const CheckpointPut& put) override;
+  Database::Change put(const CheckpointPut& put) override;
+  void begin_puts() override;
+  void finish_puts(Connection& connection) override;
   Database::Change put_writes(std::span<const WritesPut> puts,
                               std::exception_ptr& unencodable) override;
   void forget(const CheckpointKey& key) override;
@@ -93,6 +97,10 @@ class NativeLayout final : public Layout {
   const std::shared_ptr<const Serializer> serializer_;
   const bool is_plain_;
   VersionCache cache_;
+
+  // For changes.
+  KnownHeads heads_;
+  std::optional<PutBatch> batch_;
 };
 
 // What stands in a column `type` besides the tags of serializers.

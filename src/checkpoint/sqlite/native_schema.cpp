@@ -217,7 +217,10 @@ void make_tables(Connection& connection, std::int64_t version) {
 }  // namespace
 
 NativeLayout::NativeLayout(Database& database, std::shared_ptr<const Serializer> serializer)
-    : database_(database), serializer_(std::move(serializer)), is_plain_(is_plain(*serializer_)) {}
+    : database_(database),
+      serializer_(std::move(serializer)),
+      is_plain_(is_plain(*serializer_)),
+      heads_(database) {}
 
 std::unique_ptr<Layout> make_native_layout(Database& database,
                                            std::shared_ptr<const Serializer> serializer) {

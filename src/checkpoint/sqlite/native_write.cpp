@@ -197,7 +197,7 @@ Database::Change NativeLayout::put_writes(std::span<const WritesPut> puts,
                                           std::exception_ptr& unencodable) {
   auto prepared =
       encode_each(puts, unencodable, [this](const WritesPut& put) { return prepare(put); });
-  return [prepared = std::move(prepared), now = table_time_now()](Connection& connection) {
+  return [this, prepared = std::move(prepared), now = table_time_now()](Connection& connection) {
     for (auto first = prepared.begin(); first != prepared.end();) {
       // Those of one thread are counted together.
       const std::string& thread_id = first->in_time.put.key.thread_id;
@@ -205,6 +205,7 @@ Database::Change NativeLayout::put_writes(std::span<const WritesPut> puts,
       auto next = first;
       for (; next != prepared.end() && next->in_time.put.key.thread_id == thread_id; ++next) {
         unpack_writes(connection, next->in_time.put.key);
+        heads_.forget(next->in_time.put.key);
         next->to_store(connection).store(connection, now, counts);
       }
       counts.store(connection, thread_id, now);
@@ -236,26 +237,50 @@ struct NativeLayout::PreparedPut {
   std::vector<std::pair<std::string, Version>> channels = {};
   std::vector<PreparedWrites> writes = {};
   RowPack pack = {};  // of all channels and writes
-  std::string now = table_time_now();
+
+  // In the transaction.
+  std::string now = {};
+  std::string head = {};  // the newest checkpoint, or empty
+  bool is_head_known = false;
+  bool has_no_writes = false;  // in rows of their own, for the head or newer checkpoints
   ThreadCounts counts = {};
 
-  void store(Connection& connection, PutBatch& batch) {
-    const std::string head = batch.head(put.key);
-    internal::expect_head(put, head);
-    if (put.expected_writes) internal::expect_writes(put, stored_writes(connection, head));
+  void store(Connection& connection, KnownHeads& heads, PutBatch& batch) {
+    now = batch.now();
     counts = {};
-    const bool is_new = put.checkpoint.id > head || make_way(connection);
+    find_head(connection, heads);
+    internal::expect_head(put, head);
+    if (put.expected_writes) internal::expect_writes(put, stored_writes(connection));
+    const bool moves_head = put.checkpoint.id > head;
+    const bool is_new = moves_head || make_way(connection);
     if (find_bases(connection)) pack = make_pack(true);
     if (!is_new || !pack.is_possible()) {
       store_apart(connection);
-    } else if (belong_to(connection, head)) {
+    } else if (moves_head && belong_to_head(connection)) {
       store_packed(connection, pack);
     } else {
       store_writes(connection);
       store_packed(connection, make_pack(false));
     }
     counts.checkpoints = is_new ? 1 : 0;
-    batch.add(put, put.checkpoint.id >= head, metadata, counts, now);
+    batch.add(connection, put, put.checkpoint.id >= head, metadata, counts);
+    if (moves_head) {
+      heads.note(put.key, put.checkpoint.id, has_no_writes);
+    } else {
+      heads.forget(put.key);
+    }
+  }
+
+  void find_head(Connection& connection, KnownHeads& heads) {
+    const std::optional<KnownHead> known = heads.find(put.key);
+    is_head_known = known.has_value();
+    has_no_writes = known && known->has_no_writes;
+    head = known ? put.key.checkpoint_id : newest_checkpoint(connection, put.key);
+  }
+
+  // What is there needs no look. One that was only found may have been replaced.
+  bool is_known(const Value& checkpoint_id) const {
+    return is_head_known && checkpoint_id.is_string() && checkpoint_id.as_string() == head;
   }
 
   // For a checkpoint that is not the newest. What is packed after it is found only there.
@@ -274,7 +299,9 @@ struct NativeLayout::PreparedPut {
   bool find_bases(Connection& connection) {
     bool changes = false;
     for (auto& [channel, version] : channels) {
-      if (version.stored.base.is_null() || has_base(connection, channel, version.stored)) continue;
+      const StoredVersion& stored = version.stored;
+      if (stored.base.is_null() || is_known(stored.base_checkpoint)) continue;
+      if (has_base(connection, channel, stored)) continue;
       version.store_whole(serializer);
       changes = true;
     }
@@ -296,7 +323,7 @@ struct NativeLayout::PreparedPut {
 
   // Whether the writes can be packed: those of the newest checkpoint are looked for in the
   // row after it, and are never in two places.
-  bool belong_to(Connection& connection, const std::string& head) const {
+  bool belong_to_head(Connection& connection) {
     if (writes.empty()) return true;
     if (head.empty() || put.key.checkpoint_id != head) return false;
     std::set<std::string_view> tasks;
@@ -304,7 +331,16 @@ struct NativeLayout::PreparedPut {
       if (of_task.put.key != put.key || !tasks.insert(of_task.put.task_id).second) return false;
       if (of_task.has_control_writes()) return false;
     }
-    return stored_writes(connection, head) == 0;
+    return finds_no_writes(connection);
+  }
+
+  bool finds_no_writes(Connection& connection) {
+    if (has_no_writes) return true;
+    const auto found = connection.value(
+        "SELECT 1 FROM clew_writes WHERE thread_id = ? AND checkpoint_ns = ?"
+        " AND checkpoint_id >= ? LIMIT 1",
+        put.key.thread_id, put.key.checkpoint_ns, head);
+    return has_no_writes = !found;
   }
 
   RowPack make_pack(bool with_writes) const {
@@ -333,13 +369,15 @@ struct NativeLayout::PreparedPut {
   }
 
   void store_writes(Connection& connection) {
+    has_no_writes = false;
     for (const PreparedWrites& of_task : writes) {
       unpack_writes(connection, of_task.put.key);
       of_task.store(connection, now, counts);
     }
   }
 
-  std::size_t stored_writes(Connection& connection, const std::string& head) const {
+  std::size_t stored_writes(Connection& connection) const {
+    if (has_no_writes) return 0;
     Rows rows = connection.query(
         "SELECT count(*) FROM clew_writes WHERE thread_id = ? AND checkpoint_ns = ?"
         " AND checkpoint_id = ?",
@@ -401,7 +439,7 @@ struct NativeLayout::PreparedPut {
 
   void store_checkpoint(Connection& connection, const RowPack& packed) {
     const Value& base = checkpoint.stored.base;
-    if (!base.is_null() &&
+    if (!base.is_null() && !is_known(base) &&
         !connection.value("SELECT 1 FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
                           " AND checkpoint_id = ? AND replaced = 0",
                           put.key.thread_id, put.key.checkpoint_ns, base.as_string())) {
@@ -429,7 +467,7 @@ struct NativeLayout::PreparedPut {
   }
 };
 
-Layout::PutChange NativeLayout::put(const CheckpointPut& put) {
+Database::Change NativeLayout::put(const CheckpointPut& put) {
   Lineage lineage = lineage_of(put);
   const bool is_complete = inherits_the_rest(put, lineage.checkpoint.value());
   auto prepared = std::make_shared<PreparedPut>(
@@ -453,9 +491,12 @@ Layout::PutChange NativeLayout::put(const CheckpointPut& put) {
     lineage.new_origins.emplace_back(channel, put.checkpoint.id);
   }
   if (is_complete) cache_.remember(put.key, put.checkpoint.id, std::move(lineage));
-  return
-      [prepared](Connection& connection, PutBatch& batch) { prepared->store(connection, batch); };
+  return [this, prepared](Connection& connection) { prepared->store(connection, heads_, *batch_); };
 }
+
+void NativeLayout::begin_puts() { batch_.emplace(table_time_now()); }
+
+void NativeLayout::finish_puts(Connection& connection) { batch_->finish(connection); }
 
 // What the checkpoint that the new one follows holds. Bases are always older
 // than what builds on them, so chains cannot run in circles.

@@ -1,5 +1,7 @@
 #include "checkpoint/sqlite/own_commits.hpp"
 
+#include <algorithm>
+
 namespace clew::sqlite {
 namespace {
 
@@ -23,6 +25,8 @@ void OwnCommits::commit(const Connection& writer) {
   const std::lock_guard lock(mutex_);
   const std::optional<FileState> state = watch_->state();
   left_ = is_ours(state, has_written) ? state : std::nullopt;
+  // What was noted before it was forgotten has numbers below that of what is there now.
+  current_ = std::max(current_, era_.first);
   era_.last = current_;
 }
 
@@ -34,8 +38,7 @@ bool OwnCommits::is_ours(const std::optional<FileState>& state, bool has_written
   return commits(*state) == commits(*at_begin_) + 1;
 }
 
-// What was noted in this transaction is not there.
-void OwnCommits::undo() {
+void OwnCommits::forget() {
   const std::lock_guard lock(mutex_);
   era_.first = current_ + 1;
 }

@@ -29,13 +29,16 @@ struct Era {
 
 class OwnCommits {
  public:
-  // For the one that writes: after BEGIN IMMEDIATE, after COMMIT, and after a transaction, or a
-  // part of one, was undone.
+  // For the one that writes: after BEGIN IMMEDIATE, and after COMMIT.
   void begin(Connection& writer);
   void commit(const Connection& writer);
-  void undo();
-  // The number of the transaction.
+  // What was noted so far is not to be relied on: a transaction, or a part of one, was undone,
+  // or has changed what nobody keeps track of.
+  void forget();
+
+  // In a transaction: its number, and whether what was noted in an earlier one still holds.
   std::uint64_t current() const { return current_; }
+  bool holds(std::uint64_t transaction) const { return era_.first <= transaction; }
 
   // The era that is now, from any thread. Nothing if somebody else has committed since, or if
   // that cannot be told. If it is equal before and after a look at the file, the look has

@@ -1,8 +1,7 @@
-// What the puts of one transaction share: the head of a namespace that the one before has
-// just moved, and the row of the table `threads`, which is written once for all of them.
+// What the puts that one caller stores together share: the time, and the row of the table
+// `threads`, which is written once for all of a thread.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,30 +26,25 @@ struct ThreadCounts {
 
 class PutBatch {
  public:
-  explicit PutBatch(Connection& connection) : connection_(connection) {}
+  explicit PutBatch(std::string now) : now_(std::move(now)) {}
 
-  // The newest checkpoint of the namespace, or empty.
-  std::string head(const CheckpointKey& place) const;
+  // As it stands in columns.
+  const std::string& now() const { return now_; }
 
   // Notes what was stored. `put` and `metadata` must live as long as the batch.
-  void add(const CheckpointPut& put, bool is_head, const TypedBytes& metadata,
-           const ThreadCounts& counts, std::string_view now);
+  void add(Connection& connection, const CheckpointPut& put, bool is_head,
+           const TypedBytes& metadata, const ThreadCounts& counts);
 
   // Writes what is noted.
-  void finish();
+  void finish(Connection& connection);
 
  private:
-  void note_head(const CheckpointPut& put);
-  void store_newest() const;
+  void store_newest(Connection& connection) const;
 
-  Connection& connection_;
-  std::array<const CheckpointPut*, 4> heads_ = {};  // of a few namespaces
-  std::size_t next_head_ = 0;
-
+  std::string now_;
   // Of the thread of the last put.
   const CheckpointPut* last_ = nullptr;
   ThreadCounts counts_;
-  std::string now_;
   const CheckpointPut* newest_ = nullptr;  // root checkpoint, if there was one
   const TypedBytes* metadata_ = nullptr;
 };

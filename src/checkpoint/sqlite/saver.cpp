@@ -87,7 +87,7 @@ std::vector<CheckpointTuple> SqliteSaver::list(std::string_view thread_id,
 
 // What cannot be encoded keeps only what builds on it from being stored.
 void SqliteSaver::put(std::span<const CheckpointPut> puts) {
-  std::vector<Layout::PutChange> changes(puts.size());
+  std::vector<Database::Change> changes(puts.size());
   internal::RefusedPuts unencodable;
   for (std::size_t i = 0; i < puts.size(); ++i) {
     unencodable.encode(puts[i], [&] { changes[i] = parts_->tables->put(puts[i]); });
@@ -95,13 +95,13 @@ void SqliteSaver::put(std::span<const CheckpointPut> puts) {
   internal::RefusedPuts conflicts;
   const auto store = [&](Connection& connection) {
     conflicts = {};
-    sqlite::PutBatch batch(connection);
+    parts_->tables->begin_puts();
     for (std::size_t i = 0; i < puts.size(); ++i) {
       const auto& change = changes[i];
-      const bool is_stored = change && conflicts.store(puts[i], [&] { change(connection, batch); });
+      const bool is_stored = change && conflicts.store(puts[i], [&] { change(connection); });
       if (!is_stored) parts_->tables->forget(puts[i].key);
     }
-    batch.finish();
+    parts_->tables->finish_puts(connection);
   };
   try {
     parts_->database.write_repeatable(store);

@@ -1,0 +1,49 @@
+// The newest checkpoints of the threads and namespaces that were stored last, so that the next
+// ones need not look for them in the file.
+//
+// Only for changes, in the transaction that writes: there nobody else can move a head, and
+// what own commits have left still holds (see own_commits.hpp).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <clew/checkpointer.hpp>
+
+#include "checkpoint/sqlite/database.hpp"
+#include "checkpoint/sqlite/place_cache.hpp"
+
+namespace clew::sqlite {
+
+// Of a checkpoint that is the newest of its namespace, and was never replaced.
+struct KnownHead {
+  std::uint64_t noted_in = 0;  // the transaction
+  // Whether no task has written in a row of its own, for it or for one to come.
+  bool has_no_writes = false;
+};
+
+class KnownHeads {
+ public:
+  explicit KnownHeads(const Database& database) : database_(database) {}
+
+  // What is known of the checkpoint, if it is known to be a head.
+  std::optional<KnownHead> find(const CheckpointKey& key) {
+    const auto head = heads_.look(key, [](const KnownHead& found) { return found; });
+    return head && database_.holds(head->noted_in) ? head : std::nullopt;
+  }
+
+  // The transaction stores a new checkpoint as the head.
+  void note(const CheckpointKey& place, std::string_view checkpoint_id, bool has_no_writes) {
+    heads_.remember(place, checkpoint_id, {database_.transaction(), has_no_writes}, 0);
+  }
+
+  // The transaction stores something else there: writes, or a checkpoint that is not new.
+  void forget(const CheckpointKey& place) { heads_.forget(place); }
+
+ private:
+  const Database& database_;
+  PlaceCache<KnownHead> heads_{2 << 20};
+};
+
+}  // namespace clew::sqlite

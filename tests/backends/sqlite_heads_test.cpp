@@ -1,0 +1,138 @@
+// What a saver knows of heads without looking must be what the file holds, whoever changes it.
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <clew/clew.hpp>
+#include <clew/sqlite_saver.hpp>
+
+#include "checkpointer_pieces.hpp"
+#include "sql_file.hpp"
+#include "temporary_folder.hpp"
+
+namespace clew {
+namespace {
+
+class KnownHeads : public testing::Test {
+ protected:
+  std::shared_ptr<SqliteSaver> open() {
+    return SqliteSaver::open(path_, {.synchronous = SqliteSynchronous::off});
+  }
+
+  // Checkpoint `n` after `parent`, which must be the newest, with what a task wrote to get there.
+  // A list grows, so that it is worth storing differences.
+  static CheckpointPut step(int n, int parent) {
+    Value log = list();
+    for (int i = 1; i <= n; ++i) log = log.append("line " + std::to_string(i) + " of the log");
+    CheckpointPut made = make_put("t", n, parent, {{"log", log}, {"n", n}});
+    made.expected_head = test_id(parent);
+    if (parent > 0) {
+      made.writes.push_back({.key = made.key,
+                             .task_id = "task" + std::to_string(n),
+                             .writes = {{"n", n}},
+                             .node = "node"});
+    }
+    return made;
+  }
+
+  static void put_steps(Checkpointer& saver, int first, int last) {
+    for (int n = first; n <= last; ++n) put(saver, step(n, n - 1));
+  }
+
+  TemporaryFolder folder_;
+  std::string path_ = (folder_.path / "threads.db").string();
+  std::shared_ptr<SqliteSaver> saver_ = open();
+};
+
+TEST_F(KnownHeads, WhatAnotherSaverStoredIsAConflict) {
+  put_steps(*saver_, 1, 8);
+  put(*open(), step(9, 8));
+  EXPECT_THROW(put(*saver_, step(10, 8)), ThreadConflict);
+  put(*saver_, step(10, 9));
+  EXPECT_EQ(number_of(saver_->get_tuple({"t"})->key.checkpoint_id), 10);
+}
+
+TEST_F(KnownHeads, WhatWasDeletedBySqlIsAConflict) {
+  put_steps(*saver_, 1, 8);
+  execute_sql(path_, "DELETE FROM checkpoints WHERE checkpoint_id = '" + test_id(8) + "'");
+  EXPECT_THROW(put(*saver_, step(9, 8)), ThreadConflict);
+}
+
+TEST_F(KnownHeads, WhatThisSaverDeletedIsAConflict) {
+  put_steps(*saver_, 1, 8);
+  saver_->delete_thread("t");
+  EXPECT_THROW(put(*saver_, step(9, 8)), ThreadConflict);
+  put(*saver_, step(9, 0));
+  EXPECT_EQ(number_of(saver_->get_tuple({"t"})->key.checkpoint_id), 9);
+}
+
+TEST_F(KnownHeads, WhatWasRefusedIsNoHead) {
+  put_steps(*saver_, 1, 8);
+  const std::vector<CheckpointPut> puts = {step(9, 8), step(11, 10)};
+  EXPECT_THROW(saver_->put(puts), ThreadConflict);
+  EXPECT_EQ(number_of(saver_->get_tuple({"t"})->key.checkpoint_id), 9);
+  put(*saver_, step(10, 9));
+  EXPECT_TRUE(saver_->verify("t").problems.empty());
+}
+
+TEST_F(KnownHeads, WritesThatWereThereFirstAreFound) {
+  put_writes(*saver_, "t", 4, {{"early", 1}}, "early");
+  put_steps(*saver_, 1, 6);
+  EXPECT_EQ(render(*open()->get_tuple({"t", "", test_id(4)})).substr(0, 4), "4 <3");
+  const auto pending = open()->get_tuple({"t", "", test_id(4)})->pending_writes;
+  ASSERT_EQ(pending.size(), 2U);
+  EXPECT_EQ(pending[0].task_id, "early");
+  EXPECT_EQ(pending[1].task_id, "task5");
+  EXPECT_TRUE(saver_->verify("t").problems.empty());
+}
+
+// The same is done to a saver in memory, which keeps everything as it is given.
+TEST_F(KnownHeads, WhateverIsDoneTheFileHoldsWhatItShould) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    const auto below = [&](int limit) { return static_cast<int>(random() % unsigned(limit)); };
+    InMemorySaver expected;
+    const std::shared_ptr<SqliteSaver> savers[] = {saver_, open()};
+    const auto do_to_both = [&](auto&& act) {
+      act(expected);
+      act(*savers[below(8) == 0 ? 1 : 0]);
+    };
+    int head = 0;
+    for (int n = 1; n <= 40; ++n) {
+      const int what = below(16);
+      if (what < 8) {
+        do_to_both([&](Checkpointer& saver) { put(saver, step(n, head)); });
+        head = n;
+      } else if (what < 10) {
+        const int of = head + below(3);
+        if (of > 0) {
+          do_to_both([&](Checkpointer& saver) {
+            put_writes(saver, "t", of, {{"n", n}}, "apart" + std::to_string(n));
+          });
+        }
+      } else if (what == 10 && head > 0) {
+        // In a channel of its own: what a version holds does not change.
+        const CheckpointPut again = make_put("t", head, 0, {{"again" + std::to_string(n), n}});
+        do_to_both([&](Checkpointer& saver) { put(saver, again); });
+      } else if (what == 11) {
+        do_to_both([&](Checkpointer& saver) { saver.prune("t", {.keep = 2}); });
+      } else if (what == 12) {
+        do_to_both([&](Checkpointer& saver) { saver.delete_thread("t"); });
+        head = 0;
+      } else if (what == 13 && head > 0) {
+        put(expected, step(n, head));
+        const std::vector<CheckpointPut> puts = {step(n, head), step(n + 100, n + 99)};
+        EXPECT_THROW(saver_->put(puts), ThreadConflict);
+        head = n;
+      }
+      ASSERT_EQ(history(*saver_, "t"), history(expected, "t")) << "after " << n << " by " << what;
+    }
+    EXPECT_TRUE(head == 0 || saver_->verify("t").problems.empty());
+    saver_->delete_thread("t");
+  }
+}
+
+}  // namespace
+}  // namespace clew
