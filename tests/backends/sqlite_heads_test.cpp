@@ -7,12 +7,16 @@
 #include <clew/clew.hpp>
 #include <clew/sqlite_saver.hpp>
 
+#include "checkpoint/sqlite/layout.hpp"
 #include "checkpointer_pieces.hpp"
 #include "sql_file.hpp"
 #include "temporary_folder.hpp"
 
 namespace clew {
 namespace {
+
+using sqlite::Connection;
+using sqlite::Database;
 
 class KnownHeads : public testing::Test {
  protected:
@@ -29,7 +33,7 @@ class KnownHeads : public testing::Test {
     made.expected_head = test_id(parent);
     if (parent > 0) {
       made.writes.push_back({.key = made.key,
-                             .task_id = "task" + std::to_string(n),
+                             .task_id = "task" + std::to_string(parent),
                              .writes = {{"n", n}},
                              .node = "node"});
     }
@@ -83,8 +87,59 @@ TEST_F(KnownHeads, WritesThatWereThereFirstAreFound) {
   const auto pending = open()->get_tuple({"t", "", test_id(4)})->pending_writes;
   ASSERT_EQ(pending.size(), 2U);
   EXPECT_EQ(pending[0].task_id, "early");
-  EXPECT_EQ(pending[1].task_id, "task5");
+  EXPECT_EQ(pending[1].task_id, "task4");
   EXPECT_TRUE(saver_->verify("t").problems.empty());
+}
+
+TEST_F(KnownHeads, WhatATaskWroteBeforeIsStoredOnce) {
+  for (const int first : {1, 5}) {
+    put_steps(*saver_, first, first + 2);
+    put_writes(*saver_, "t", first + 2, {{"n", "before"}}, "task" + std::to_string(first + 2));
+    put(*saver_, step(first + 3, first + 2));
+    const auto pending = saver_->get_tuple({"t", "", test_id(first + 2)})->pending_writes;
+    ASSERT_EQ(pending.size(), 1U);
+    EXPECT_EQ(pending[0].value, Value("before"));
+  }
+}
+
+TEST_F(KnownHeads, WhatComesWithAnOlderCheckpointIsFound) {
+  put_steps(*saver_, 1, 2);
+  put(*saver_, step(5, 2));
+  put(*saver_, step(4, 5));
+  EXPECT_EQ(open()->get_tuple({"t", "", test_id(5)})->pending_writes.size(), 1U);
+}
+
+// A checkpoint is replaced after the difference from it was made.
+TEST_F(KnownHeads, WhatWasReplacedMeanwhileIsNoBase) {
+  const auto wide = [](int n) {
+    CheckpointPut made = make_put("t", n, n - 1);
+    for (int i = 0; i < 40; ++i) {
+      const std::string channel = "channel" + std::to_string(i);
+      const Value version(i == n ? "2" : "1");
+      made.checkpoint.channel_versions = made.checkpoint.channel_versions.set(channel, version);
+      made.checkpoint.channel_values = made.checkpoint.channel_values.set(channel, i);
+      if (n == 1 || i == n) made.new_versions = made.new_versions.set(channel, version);
+    }
+    return made;
+  };
+  Database database(path_, {});
+  const auto layout = sqlite::make_native_layout(database, std::make_shared<JsonPlusSerializer>());
+  const auto store = [&](const Database::Change& change) {
+    database.write_repeatable([&](Connection& connection) {
+      layout->begin_puts();
+      change(connection);
+      layout->finish_puts(connection);
+    });
+  };
+  const CheckpointPut puts[] = {wide(1), wide(2), wide(3)};
+  for (const CheckpointPut& one : puts) store(layout->put(one));
+  const CheckpointPut next = wide(4);
+  const Database::Change prepared = layout->put(next);
+  const CheckpointPut again = make_put("t", 3, 0, {{"other", 1}});
+  store(layout->put(again));
+  store(prepared);
+  EXPECT_EQ(open()->get_tuple({"t", "", test_id(4)})->checkpoint.channel_versions,
+            next.checkpoint.channel_versions);
 }
 
 // The same is done to a saver in memory, which keeps everything as it is given.
@@ -108,8 +163,10 @@ TEST_F(KnownHeads, WhateverIsDoneTheFileHoldsWhatItShould) {
       } else if (what < 10) {
         const int of = head + below(3);
         if (of > 0) {
+          // Its task may have written already, or write again with the next checkpoint.
+          const std::string task = "task" + std::to_string(of + below(2));
           do_to_both([&](Checkpointer& saver) {
-            put_writes(saver, "t", of, {{"n", n}}, "apart" + std::to_string(n));
+            put_writes(saver, "t", of, {{"n", n}}, task);
           });
         }
       } else if (what == 10 && head > 0) {
