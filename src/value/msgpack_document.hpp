@@ -28,7 +28,7 @@ struct WrittenList {
 
 struct MsgpackDocument {
   struct Free {
-    void operator()(char* memory) const { std::free(memory); }
+    void operator()(char* bytes) const { std::free(bytes); }
   };
   using Memory = std::unique_ptr<char[], Free>;
 

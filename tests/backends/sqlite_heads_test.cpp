@@ -165,9 +165,7 @@ TEST_F(KnownHeads, WhateverIsDoneTheFileHoldsWhatItShould) {
         if (of > 0) {
           // Its task may have written already, or write again with the next checkpoint.
           const std::string task = "task" + std::to_string(of + below(2));
-          do_to_both([&](Checkpointer& saver) {
-            put_writes(saver, "t", of, {{"n", n}}, task);
-          });
+          do_to_both([&](Checkpointer& saver) { put_writes(saver, "t", of, {{"n", n}}, task); });
         }
       } else if (what == 10 && head > 0) {
         // In a channel of its own: what a version holds does not change.

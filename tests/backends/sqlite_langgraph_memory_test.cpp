@@ -175,9 +175,8 @@ TEST_F(OwnCommits, AChangeThatNobodyKeepsTrackOfEndsIt) {
 TEST_F(OwnCommits, WhatWasNotedBeforeDoesNotHoldInThatTransaction) {
   const auto begin = database_.era();
   const auto holds = [&](bool expected) {
-    return [this, begin, expected](Connection&) {
-      EXPECT_EQ(database_.holds(begin->last), expected);
-    };
+    return
+        [this, begin, expected](Connection&) { EXPECT_EQ(database_.holds(begin->last), expected); };
   };
   database_.write_repeatable(holds(true));
   database_.write([&](Connection& connection) {

@@ -4,11 +4,13 @@
 #include <map>
 #include <random>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <clew/errors.hpp>
 #include <clew/json.hpp>
 
+#include "checkpoint/sqlite/checkpoint_patch.hpp"
 #include "checkpoint/sqlite/value_patch.hpp"
 
 namespace clew::sqlite {
@@ -59,6 +61,94 @@ TEST(ValuePatch, RefusesWhatDoesNotFit) {
   }
   EXPECT_THROW(apply_patch(object(), parse_json(R"(["object",{},{"x":["list",0,[],[]]},[]])")),
                SerdeError);
+}
+
+// Checkpoints ---------------------------------------------------------------------
+
+// After the node `n1` has run.
+Value checkpoint() {
+  return parse_json(R"({"v": 4, "ts": "t1", "channel_versions": {"a": "1", "b": "2", "to:n1": "2"},
+      "versions_seen": {"__input__": {}, "n1": {"to:n1": "1"}}, "updated_channels": ["b", "to:n1"],
+      "triggers": {"to:n1": null}, "origins": {"a": "c0"}})");
+}
+
+// One step later, in which `n1` has run again and woken `n2`.
+Value next_checkpoint() {
+  return parse_json(R"({"v": 4, "ts": "t2",
+      "channel_versions": {"a": "1", "b": "3", "to:n1": "3", "to:n2": "3"},
+      "versions_seen": {"__input__": {}, "n1": {"to:n1": "2"}}, "updated_channels": ["b", "to:n2"],
+      "triggers": {"to:n2": null}, "origins": {"a": "c0"}})");
+}
+
+std::string patched_checkpoint(const Value& older, const Value& newer) {
+  const auto patch = make_checkpoint_patch(older, newer);
+  if (!patch) return "none";
+  EXPECT_EQ(to_json(apply_checkpoint_patch(older, *patch)), to_json(newer));
+  return to_json(*patch);
+}
+
+TEST(CheckpointPatch, AStepIsAVersionAndTheNamesThatHaveIt) {
+  EXPECT_EQ(patched_checkpoint(checkpoint(), next_checkpoint()),
+            R"(["step","t2","3",["b","to:n1","to:n2"],{"n1":["to:n1"]},[0,2],{"to:n2":null},{}])");
+}
+
+TEST(CheckpointPatch, NodesRunForTheFirstTimeAndValuesComeFromElsewhere) {
+  Value next = next_checkpoint();
+  next = next.set("versions_seen",
+                  next["versions_seen"].set("n2", object({{"b", "2"}})).set("n3", object()));
+  next = next.set("origins", object({{"a", "c0"}, {"b", "c1"}}))
+             .set("updated_channels", list({"elsewhere", "b"}));
+  EXPECT_EQ(patched_checkpoint(checkpoint(), next),
+            R"(["step","t2","3",["b","to:n1","to:n2"],)"
+            R"({"n1":["to:n1"],"n2":["b"],"n3":[]},["elsewhere",0],{"to:n2":null},{"b":"c1"}])");
+  EXPECT_EQ(patched_checkpoint(checkpoint(), checkpoint().set("updated_channels", Value())),
+            R"(["step","t1",null,[],{},null,{"to:n1":null},{}])");
+}
+
+// They are patched as any value is.
+TEST(CheckpointPatch, WhatIsNoStepIsPatchedAllTheSame) {
+  const Value older = checkpoint();
+  const Value next = next_checkpoint();
+  const auto with = [&](std::string_view key, std::string_view json) {
+    return next.set(key, parse_json(json));
+  };
+  const Value others[] = {
+      with("v", "5"),
+      with("channel_versions", R"({"a": "9", "b": "3", "to:n1": "2"})"),    // two versions
+      with("channel_versions", R"({"a": "1", "b": "3"})"),                  // one is gone
+      with("channel_versions", R"({"to:n1": "3", "b": "3", "a": "1"})"),    // another order
+      with("versions_seen", R"({"__input__": {}, "n1": {"to:n1": "7"}})"),  // from where?
+      with("versions_seen", R"({"n1": {"to:n1": "2"}})"),
+      with("updated_channels", R"([1])"),
+      with("origins", "{}"),
+      with("origins", "null"),
+      next.set("more", 1),
+  };
+  for (const Value& newer : others) {
+    EXPECT_THAT(patched_checkpoint(older, newer), testing::StartsWith(R"(["object")")) << newer;
+  }
+}
+
+TEST(CheckpointPatch, ManyChannelsKeepTheirNames) {
+  Value versions = object();
+  for (int i = 0; i < 40; ++i) versions = versions.set("c" + std::to_string(i), "3");
+  const Value next =
+      next_checkpoint().set("channel_versions", checkpoint()["channel_versions"].merge(versions));
+  EXPECT_THAT(patched_checkpoint(checkpoint(), next), testing::HasSubstr(R"(["b","to:n2"])"));
+}
+
+TEST(CheckpointPatch, RefusesWhatDoesNotFit) {
+  for (const char* patch :
+       {R"(["step"])", R"(["step","t","3",["b"],{},[1],{},{}])",
+        R"(["step","t","3",[1],{},[],{},{}])", R"(["step","t","3",[],{"n1":["x"]},[],{},{}])",
+        R"(["step","t","3",[],{"n1":1},[],{},{}])", R"(["step","t","3",{},{},[],{},{}])",
+        R"(["step","t","3",[],{},[-1],{},{}])", R"(["step","t","3",[],{},[],{},[]])"}) {
+    EXPECT_THROW(apply_checkpoint_patch(checkpoint(), parse_json(patch)), SerdeError) << patch;
+  }
+  const Value step = *make_checkpoint_patch(checkpoint(), next_checkpoint());
+  EXPECT_THROW(apply_checkpoint_patch(object(), step), SerdeError);
+  EXPECT_THROW(apply_checkpoint_patch(checkpoint().erase("v"), step), SerdeError);
+  EXPECT_THROW(apply_patch(checkpoint(), step), SerdeError);
 }
 
 // Stores versions as rows and reads them back as a file would.

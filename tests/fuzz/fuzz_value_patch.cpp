@@ -1,7 +1,7 @@
 // Applies an arbitrary patch to an arbitrary value, both from the bytes of one
 // MessagePack list [value, patch]. A patch that does not fit is refused by
 // SerdeError; and the way from any value to any other, where there is a patch,
-// leads there.
+// leads there. The same as if they were checkpoints.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -10,7 +10,25 @@
 
 #include <clew/msgpack.hpp>
 
+#include "checkpoint/sqlite/checkpoint_patch.hpp"
 #include "checkpoint/sqlite/value_patch.hpp"
+
+namespace {
+
+template <class Make, class Apply>
+void check(const clew::Value& older, const clew::Value& newer, const Make& make,
+           const Apply& apply) {
+  try {
+    apply(older, newer);
+  } catch (const clew::SerdeError&) {
+  }
+  const auto patch = make(older, newer);
+  if (!patch || apply(older, *patch) == newer) return;
+  std::fputs("the patch leads elsewhere\n", stderr);
+  std::abort();
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace clew;
@@ -21,15 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   if (!pair.is_list() || pair.size() != 2) return 0;
-  try {
-    sqlite::apply_patch(pair[0], pair[1]);
-  } catch (const SerdeError&) {
-  }
-  if (const auto patch = sqlite::make_patch(pair[0], pair[1])) {
-    if (sqlite::apply_patch(pair[0], *patch) != pair[1]) {
-      std::fputs("the patch leads elsewhere\n", stderr);
-      std::abort();
-    }
-  }
+  check(pair[0], pair[1], sqlite::make_patch, sqlite::apply_patch);
+  check(pair[0], pair[1], sqlite::make_checkpoint_patch, sqlite::apply_checkpoint_patch);
   return 0;
 }

@@ -208,9 +208,10 @@ class NativeReader {
                                        std::string_view version);
   void read_ahead(Versions& versions, std::string_view channel, std::string_view version);
   std::optional<StoredBlob> search(Versions& versions, std::string_view version);
+  using ApplyPatch = Value(const Value& older, const Value& patch);
   template <class FindRow>
   const VersionChain& load(Versions& versions, const Value& version, Origin origin,
-                           const FindRow& find_row);
+                           const FindRow& find_row, ApplyPatch& apply);
 
   Connection& connection_;
   const Serializer& serializer_;

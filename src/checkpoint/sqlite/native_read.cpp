@@ -5,6 +5,7 @@
 #include <clew/error.hpp>
 #include <clew/json.hpp>
 
+#include "checkpoint/sqlite/checkpoint_patch.hpp"
 #include "checkpoint/sqlite/native_layout.hpp"
 #include "checkpoint/sqlite/value_patch.hpp"
 #include "checkpoint/thread_query.hpp"
@@ -306,17 +307,20 @@ void NativeReader::add_writes(std::span<CheckpointTuple> newest_first,
 // Versions --------------------------------------------------------------------------
 
 const VersionChain& NativeReader::checkpoint(std::string_view checkpoint_id) {
-  return load(checkpoints_, Value(checkpoint_id), {checkpoint_id},
-              [this](std::string_view id, Origin) { return find_checkpoint(id); });
+  return load(
+      checkpoints_, Value(checkpoint_id), {checkpoint_id},
+      [this](std::string_view id, Origin) { return find_checkpoint(id); }, apply_checkpoint_patch);
 }
 
 const VersionChain& NativeReader::value(std::string_view channel, const Value& version,
                                         Origin origin) {
   Versions& versions = versions_of(channel);
-  return load(versions, version_text(version), origin,
-              [&](std::string_view wanted, Origin came_with) {
-                return find_value(versions, channel, wanted, came_with);
-              });
+  return load(
+      versions, version_text(version), origin,
+      [&](std::string_view wanted, Origin came_with) {
+        return find_value(versions, channel, wanted, came_with);
+      },
+      apply_patch);
 }
 
 bool NativeReader::has_value(std::string_view channel, std::string_view version, Origin origin) {
@@ -430,7 +434,7 @@ const VersionChain* NativeReader::Versions::find(std::string_view version) const
 // forward again.
 template <class FindRow>
 const VersionChain& NativeReader::load(Versions& versions, const Value& version, Origin origin,
-                                       const FindRow& find_row) {
+                                       const FindRow& find_row, ApplyPatch& apply) {
   struct Step {
     Value version;
     StoredBlob stored;
@@ -462,7 +466,7 @@ const VersionChain& NativeReader::load(Versions& versions, const Value& version,
     const StoredBlob& row = step->stored;
     if (row.data.tag == kEmptyType) continue;
     const Value stored = serializer_.loads_typed(row.data);
-    const Value value = row.base.empty() ? stored : apply_patch(chain.value(), stored);
+    const Value value = row.base.empty() ? stored : apply(chain.value(), stored);
     chain.load(step->version, row.place, value, Value(row.packed_in), row.data.bytes.size());
     // A whole one is read again sooner than it is kept in case another is based on it.
     const bool is_wanted = step + 1 == path.rend();

@@ -5,7 +5,7 @@
 namespace clew::sqlite {
 namespace {
 
-constexpr std::int64_t kSchemaVersion = 2;
+constexpr std::int64_t kSchemaVersion = 3;
 
 // The version has a table of its own: PRAGMA user_version may be another
 // program's that keeps its tables in the same file.
@@ -194,7 +194,6 @@ ALTER TABLE checkpoints ADD COLUMN new_blobs TEXT;
 ALTER TABLE checkpoints ADD COLUMN step_writes TEXT;
 ALTER TABLE checkpoints ADD COLUMN data BLOB;
 PRAGMA legacy_alter_table = OFF;
-UPDATE clew_schema SET version = 2;
 )";
 
 // 0 of a file that has none yet.
@@ -209,9 +208,10 @@ void make_tables(Connection& connection, std::int64_t version) {
   for (const std::string_view part : {kTables, kPacked, kViews}) {
     connection.execute(std::string(part));
   }
-  if (version == 0) {
-    connection.run("INSERT INTO clew_schema (version) VALUES (?)", kSchemaVersion);
-  }
+  // Version 2 has the same tables; only its checkpoints are never stored as steps.
+  connection.run(version == 0 ? "INSERT INTO clew_schema (version) VALUES (?)"
+                              : "UPDATE clew_schema SET version = ?",
+                 kSchemaVersion);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <clew/json.hpp>
 #include <clew/time.hpp>
 
+#include "checkpoint/sqlite/checkpoint_patch.hpp"
 #include "checkpoint/sqlite/native_layout.hpp"
 #include "checkpoint/thread_conflict.hpp"
 
@@ -482,8 +483,8 @@ Database::Change NativeLayout::put(const CheckpointPut& put) {
   }
   const Value id(put.checkpoint.id);
   prepared->checkpoint = {id, checkpoint_map(put, lineage), {}};
-  prepared->checkpoint.stored =
-      lineage.checkpoint.add(id, prepared->checkpoint.value, id, *serializer_);
+  prepared->checkpoint.stored = lineage.checkpoint.add(id, prepared->checkpoint.value, id,
+                                                       *serializer_, make_checkpoint_patch);
   prepared->metadata = encode_metadata(put.metadata);
   prepared->pack = prepared->make_pack(true);
   lineage.new_origins.clear();

@@ -72,38 +72,31 @@ std::optional<Value> make_patch(const Value& older, const Value& newer, int dept
   return std::nullopt;
 }
 
-[[noreturn]] void fail() {
-  throw SerdeError("a stored difference does not fit the version that it is based on");
-}
-
-void require(bool fits) {
-  if (!fits) fail();
-}
-
 Value apply_to_list(const Value& older, const Value& patch) {
-  require(older.is_list() && patch[1].is_int() && patch[2].is_list() && patch[3].is_list());
+  require_fit(older.is_list() && patch[1].is_int() && patch[2].is_list() && patch[3].is_list());
   const std::int64_t kept = patch[1].as_int();
-  require(kept >= 0 && static_cast<std::size_t>(kept) <= older.size());
+  require_fit(kept >= 0 && static_cast<std::size_t>(kept) <= older.size());
   Value result = older.slice(0, static_cast<std::size_t>(kept));
   for (const Value& edit : patch[3]) {
-    require(edit.is_list() && edit.size() == 2 && edit[0].is_int());
+    require_fit(edit.is_list() && edit.size() == 2 && edit[0].is_int());
     const std::int64_t position = edit[0].as_int();
-    require(position >= 0 && position < kept);
+    require_fit(position >= 0 && position < kept);
     result = std::move(result).set(static_cast<std::size_t>(position), edit[1]);
   }
   return std::move(result).concat(patch[2]);
 }
 
 Value apply_to_object(const Value& older, const Value& patch) {
-  require(older.is_object() && patch[1].is_object() && patch[2].is_object() && patch[3].is_list());
+  require_fit(older.is_object() && patch[1].is_object() && patch[2].is_object() &&
+              patch[3].is_list());
   Value result = older;
   for (const Value& key : patch[3]) {
-    require(key.is_string());
+    require_fit(key.is_string());
     result = std::move(result).erase(key.as_string());
   }
   for (auto [key, inner] : patch[2].items()) {
     const Value* before = older.find(key);
-    require(before != nullptr);
+    require_fit(before != nullptr);
     result = std::move(result).set(key, apply_patch(*before, inner));
   }
   for (auto [key, value] : patch[1].items()) result = std::move(result).set(key, value);
@@ -112,15 +105,19 @@ Value apply_to_object(const Value& older, const Value& patch) {
 
 }  // namespace
 
+void require_fit(bool fits) {
+  if (!fits) throw SerdeError("a stored difference does not fit the version that it is based on");
+}
+
 std::optional<Value> make_patch(const Value& older, const Value& newer) {
   return make_patch(older, newer, 0);
 }
 
 Value apply_patch(const Value& older, const Value& patch) {
-  require(patch.is_list() && patch.size() == 4 && patch[0].is_string());
+  require_fit(patch.is_list() && patch.size() == 4 && patch[0].is_string());
   if (patch[0].as_string() == kList) return apply_to_list(older, patch);
-  if (patch[0].as_string() == kObject) return apply_to_object(older, patch);
-  fail();
+  require_fit(patch[0].as_string() == kObject);
+  return apply_to_object(older, patch);
 }
 
 }  // namespace clew::sqlite

@@ -23,4 +23,7 @@ std::optional<Value> make_patch(const Value& older, const Value& newer);
 // Throws SerdeError if the patch is damaged or does not fit.
 Value apply_patch(const Value& older, const Value& patch);
 
+// Throws that error unless it fits.
+void require_fit(bool fits);
+
 }  // namespace clew::sqlite

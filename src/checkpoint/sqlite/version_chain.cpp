@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "checkpoint/sqlite/value_patch.hpp"
-
 namespace clew::sqlite {
 namespace {
 
@@ -34,13 +32,14 @@ std::size_t VersionChain::trailing_zeros(std::int64_t place) {
 }
 
 StoredVersion VersionChain::add(const Value& version, const Value& value,
-                                const Value& checkpoint_id, const Serializer& serializer) {
+                                const Value& checkpoint_id, const Serializer& serializer,
+                                MakePatch& make) {
   const Link next{version, value, checkpoint_id};
   const std::size_t zeros = trailing_zeros(place_ + 1);
   const bool may_differ = !empty() && zeros < kDigits && is_worth_a_patch(value, bytes_);
   if (!may_differ) return begin(next, serializer.dumps_typed(value));
   const Link base = links_[std::min(zeros, kDigits - 1)];
-  const auto patch = make_patch(base.value, value);
+  const auto patch = make(base.value, value);
   if (!patch) return begin(next, serializer.dumps_typed(value));
 
   const std::size_t whole_size = estimate(bytes_, newest().value, value);

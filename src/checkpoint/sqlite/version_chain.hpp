@@ -9,9 +9,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include <clew/serde.hpp>
 #include <clew/value.hpp>
+
+#include "checkpoint/sqlite/value_patch.hpp"
 
 namespace clew::sqlite {
 
@@ -26,8 +29,9 @@ struct StoredVersion {
 class VersionChain {
  public:
   // Adds the next version, which comes with a checkpoint.
+  using MakePatch = std::optional<Value>(const Value& older, const Value& newer);
   StoredVersion add(const Value& version, const Value& value, const Value& checkpoint_id,
-                    const Serializer& serializer);
+                    const Serializer& serializer, MakePatch& make = make_patch);
 
   // Adds a version that is stored already, in a row of `bytes`: when a chain is
   // read, oldest version first.
