@@ -120,7 +120,6 @@ bool is_trigger(std::string_view channel) { return channel.starts_with("branch:t
 
 struct NativeLayout::PreparedWrites {
   const WritesPut& put;
-  std::string hash;
   std::vector<TypedBytes> values;
 
   // In rows of their own.
@@ -144,7 +143,8 @@ struct NativeLayout::PreparedWrites {
                "INSERT OR IGNORE INTO clew_writes (thread_id, checkpoint_ns,"
                " checkpoint_ns_hash, checkpoint_id, task_id, task_path, node, idx, channel, type,"
                " blob_data, gmt_create) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-               put.key.thread_id, put.key.checkpoint_ns, hash, put.key.checkpoint_id, put.task_id,
+               put.key.thread_id, put.key.checkpoint_ns,
+               internal::namespace_hash(put.key.checkpoint_ns), put.key.checkpoint_id, put.task_id,
                put.task_path, put.node, index, channel, value.tag, Blob{value.bytes}, now) > 0;
   }
 
@@ -186,7 +186,7 @@ struct NativeLayout::PreparedWrites {
 };
 
 NativeLayout::PreparedWrites NativeLayout::prepare(const WritesPut& put) const {
-  PreparedWrites prepared{put, internal::namespace_hash(put.key.checkpoint_ns), {}};
+  PreparedWrites prepared{put, {}};
   prepared.values.reserve(put.writes.size());
   for (const ChannelWrite& write : put.writes) {
     prepared.values.push_back(encode_write(*serializer_, put, write));
@@ -240,8 +240,9 @@ struct NativeLayout::PreparedPut {
   RowPack pack = {};  // of all channels and writes
 
   // In the transaction.
-  std::string now = {};
-  std::string head = {};  // the newest checkpoint, or empty
+  std::string_view now = {};
+  std::string found_head = {};
+  std::string_view head = {};  // the newest checkpoint, or empty
   bool is_head_known = false;
   bool has_no_writes = false;  // in rows of their own, for the head or newer checkpoints
   ThreadCounts counts = {};
@@ -276,7 +277,8 @@ struct NativeLayout::PreparedPut {
     const std::optional<KnownHead> known = heads.find(put.key);
     is_head_known = known.has_value();
     has_no_writes = known && known->has_no_writes;
-    head = known ? put.key.checkpoint_id : newest_checkpoint(connection, put.key);
+    if (!known) found_head = newest_checkpoint(connection, put.key);
+    head = known ? put.key.checkpoint_id : found_head;
   }
 
   // What is there needs no look. One that was only found may have been replaced.
@@ -327,12 +329,17 @@ struct NativeLayout::PreparedPut {
   bool belong_to_head(Connection& connection) {
     if (writes.empty()) return true;
     if (head.empty() || put.key.checkpoint_id != head) return false;
-    std::set<std::string_view> tasks;
     for (const PreparedWrites& of_task : writes) {
-      if (of_task.put.key != put.key || !tasks.insert(of_task.put.task_id).second) return false;
-      if (of_task.has_control_writes()) return false;
+      if (of_task.put.key != put.key || of_task.has_control_writes()) return false;
     }
-    return finds_no_writes(connection);
+    return are_of_different_tasks() && finds_no_writes(connection);
+  }
+
+  bool are_of_different_tasks() const {
+    if (writes.size() == 1) return true;
+    std::set<std::string_view> tasks;
+    for (const PreparedWrites& of_task : writes) tasks.insert(of_task.put.task_id);
+    return tasks.size() == writes.size();
   }
 
   bool finds_no_writes(Connection& connection) {
@@ -476,7 +483,9 @@ Database::Change NativeLayout::put(const CheckpointPut& put) {
                   .serializer = *serializer_,
                   .hash = internal::namespace_hash(put.key.checkpoint_ns)});
   // First, so that a value that cannot be stored is said to be a node's.
+  prepared->writes.reserve(put.writes.size());
   for (const WritesPut& of_task : put.writes) prepared->writes.push_back(prepare(of_task));
+  prepared->channels.reserve(put.new_versions.size());
   for (auto [channel, version] : put.new_versions.items()) {
     if (is_trigger(channel)) continue;
     prepared->channels.emplace_back(channel, next_version(put, lineage, channel, version));

@@ -30,8 +30,8 @@ class PlaceCache {
     const std::lock_guard lock(mutex_);
     const auto entry = find(key);
     if (entry == entries_.end()) return std::nullopt;
-    T content = std::move(entry->content);
-    erase(entry);
+    std::optional<T> content = std::exchange(entry->content, std::nullopt);
+    set_bytes(*entry, 0);
     return content;
   }
 
@@ -43,7 +43,7 @@ class PlaceCache {
     const auto entry = find(key);
     if (entry == entries_.end()) return std::nullopt;
     entries_.splice(entries_.begin(), entries_, entry);
-    return look(std::as_const(entry->content));
+    return look(std::as_const(*entry->content));
   }
 
   // Replaces what was known of the place, a thread and namespace. `bytes` is about what `content`
@@ -54,7 +54,7 @@ class PlaceCache {
     Entry& entry = first_entry(place);
     entry.key.checkpoint_id = checkpoint_id;
     entry.content = std::move(content);
-    bytes_ += kOverhead + bytes - std::exchange(entry.bytes, kOverhead + bytes);
+    set_bytes(entry, bytes);
     while (bytes_ > max_bytes_ && entries_.size() > 1) erase(std::prev(entries_.end()));
   }
 
@@ -79,7 +79,7 @@ class PlaceCache {
 
   struct Entry {
     CheckpointKey key;
-    T content = {};
+    std::optional<T> content = {};  // nothing if it was taken
     std::size_t bytes = 0;
   };
   using Entries = std::list<Entry>;  // the last used first
@@ -106,8 +106,12 @@ class PlaceCache {
 
   Place find(const CheckpointKey& key) {
     const auto found = by_place_.find(key);
-    if (found == by_place_.end()) return entries_.end();
+    if (found == by_place_.end() || !(*found)->content) return entries_.end();
     return (*found)->key.checkpoint_id == key.checkpoint_id ? *found : entries_.end();
+  }
+
+  void set_bytes(Entry& entry, std::size_t bytes) {
+    bytes_ += kOverhead + bytes - std::exchange(entry.bytes, kOverhead + bytes);
   }
 
   // The entry of the place, an empty one if there was none, as the last used.
