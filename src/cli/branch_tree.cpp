@@ -8,7 +8,7 @@ namespace {
 
 class Drawing {
  public:
-  explicit Drawing(const std::vector<TreeNode>& nodes) : nodes_(nodes), children_(nodes.size()) {
+  explicit Drawing(const std::vector<TreeNode>& nodes) : children_(nodes.size()) {
     std::unordered_map<std::string, std::size_t> places;
     for (std::size_t i = 0; i < nodes.size(); ++i) places.emplace(nodes[i].id, i);
     newest_.resize(nodes.size());
@@ -60,7 +60,6 @@ class Drawing {
     }
   }
 
-  const std::vector<TreeNode>& nodes_;
   std::vector<std::size_t> roots_;
   std::vector<std::vector<std::size_t>> children_;
   std::vector<std::size_t> newest_;  // of the branch that begins at each

@@ -137,10 +137,10 @@ std::vector<StepTask> step_tasks(const CheckpointTuple& tuple, const KnownGraph&
   bool has_start = false;
   for (const auto& [node, triggers] : graph.triggers()) {
     has_start = has_start || triggers.contains(std::string(kStart));
-    const bool is_woken = std::any_of(triggers.begin(), triggers.end(),
-                                      [&, &node = node](const std::string& channel) {
-                                        return wakes(tuple.checkpoint, channel, node);
-                                      });
+    const auto wakes_node = [&, &woken = node](const std::string& channel) {
+      return wakes(tuple.checkpoint, channel, woken);
+    };
+    const bool is_woken = std::any_of(triggers.begin(), triggers.end(), wakes_node);
     if (is_woken) tasks.push_back({pull_id(tuple, node, triggers), node, list({kPull, node})});
   }
   const std::string start(kStart);

@@ -534,6 +534,7 @@ class HistoryWalk {
     // A query costs more than what it finds. Without one, the memory of a few is soon used again.
     const std::size_t most = saver_->waits_for_device() ? 64 : 3;
     list_.limit = left_ ? std::min(most, *left_) : most;
+    page_.clear();  // its memory is used again
     page_ = saver_->list(thread_id_, checkpoint_ns_, list_);
     position_ = 0;
     has_more_ = page_.size() == *list_.limit && !page_.empty();

@@ -262,7 +262,7 @@ class ConfigReader {
   }
 
   void read_jwt(ConfigSection& jwt) {
-    AuthConfig::Jwt& config = config_.auth->jwt.emplace(AuthConfig::Jwt{});
+    JwtConfig& config = config_.auth->jwt.emplace();
     const auto algorithm = jwt.choice("algorithm", {"HS256", "RS256", "ES256"});
     const auto secret_env = jwt.text("secret_env");
     const auto public_key = jwt.text("public_key");

@@ -64,22 +64,23 @@ struct CheckpointTtlConfig {
 };
 
 // Who may call. Configured means closed: a call that none of these lets in is refused.
+// Tokens of the header "Authorization: Bearer ...". One of the three keys is there.
+struct JwtConfig {
+  std::string secret;      // HS256
+  std::string public_key;  // RS256 or ES256: text of a PEM file
+  std::string jwks;        // RS256 or ES256: text of a JSON file with keys
+  std::string algorithm;   // empty: that of the key
+  std::string issuer;      // empty: any
+  std::string audience;    // empty: any
+  std::string identity_claim = "sub";
+  std::chrono::seconds leeway{30};  // that clocks may differ
+};
+
 struct AuthConfig {
   struct ApiKey {
     std::string key;
     std::string identity;
     std::vector<std::string> permissions = {};  // graphs see them; nothing else depends on them
-  };
-  // Tokens of the header "Authorization: Bearer ...". One of the three keys is there.
-  struct Jwt {
-    std::string secret;      // HS256
-    std::string public_key;  // RS256 or ES256: text of a PEM file
-    std::string jwks;        // RS256 or ES256: text of a JSON file with keys
-    std::string algorithm;   // empty: that of the key
-    std::string issuer;      // empty: any
-    std::string audience;    // empty: any
-    std::string identity_claim = "sub";
-    std::chrono::seconds leeway{30};  // that clocks may differ
   };
   // What a caller may see: threads, runs and crons whose metadata has his
   // identity under this key, where it is put when he makes one.
@@ -93,7 +94,7 @@ struct AuthConfig {
   };
 
   std::vector<ApiKey> api_keys;
-  std::optional<Jwt> jwt;
+  std::optional<JwtConfig> jwt;
   Owner owner;
 };
 

@@ -59,7 +59,7 @@ std::optional<std::chrono::duration<double>> time_claim(const Value& claims, con
   return std::chrono::duration<double>(claim.as_double());
 }
 
-JwtKeys keys_of(const AuthConfig::Jwt& config) {
+JwtKeys keys_of(const JwtConfig& config) {
   const auto key_of = [](const char* name, const auto& read) {
     try {
       return read();
@@ -85,7 +85,7 @@ JwtKeys keys_of(const AuthConfig::Jwt& config) {
 
 }  // namespace
 
-TokenVerifier::TokenVerifier(const AuthConfig::Jwt& config)
+TokenVerifier::TokenVerifier(const JwtConfig& config)
     : keys_(keys_of(config)),
       has_key_ids_(std::any_of(keys_.begin(), keys_.end(),
                                [](const auto& key) { return !key->id.empty(); })),

@@ -29,7 +29,7 @@ class TokenVerifier {
   using Time = std::chrono::system_clock::time_point;
 
   // Throws ConfigError if the key cannot be used.
-  explicit TokenVerifier(const AuthConfig::Jwt& config);
+  explicit TokenVerifier(const JwtConfig& config);
 
   // The claims of a token that was signed with one of the keys and is valid at
   // `now`. Throws TokenError.

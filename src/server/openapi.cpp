@@ -64,9 +64,9 @@ void add_parameters(const Value& schemas, std::string_view place, const Value& r
                     ListBuilder& parameters) {
   if (!schemas.is_object()) return;
   for (auto [name, schema] : schemas.items()) {
-    const auto is_name = [name = name](const Value& other) { return other == Value(name); };
-    parameters.push_back(
-        parameter(name, place, schema, std::any_of(required.begin(), required.end(), is_name)));
+    const bool is_required =
+        std::find(required.begin(), required.end(), Value(name)) != required.end();
+    parameters.push_back(parameter(name, place, schema, is_required));
   }
 }
 

@@ -135,18 +135,18 @@ std::string secret_token(const Value& claims, std::string_view secret = kSecret,
   return text + "." + base64url(hmac(secret, text));
 }
 
-AuthConfig::Jwt with_secret() {
-  AuthConfig::Jwt jwt;
+JwtConfig with_secret() {
+  JwtConfig jwt;
   jwt.secret = kSecret;
   return jwt;
 }
-AuthConfig::Jwt with_pem(const Signer& signer) {
-  AuthConfig::Jwt jwt;
+JwtConfig with_pem(const Signer& signer) {
+  JwtConfig jwt;
   jwt.public_key = signer.pem();
   return jwt;
 }
-AuthConfig::Jwt with_jwks(const Value& keys) {
-  AuthConfig::Jwt jwt;
+JwtConfig with_jwks(const Value& keys) {
+  JwtConfig jwt;
   jwt.jwks = to_json(object({{"keys", keys}}));
   return jwt;
 }
@@ -163,7 +163,7 @@ Authenticator authenticator(AuthConfig config) {
   return Authenticator(
       config, [] { return std::chrono::system_clock::time_point(std::chrono::seconds(kNow)); });
 }
-Authenticator authenticator(AuthConfig::Jwt jwt) {
+Authenticator authenticator(JwtConfig jwt) {
   AuthConfig config;
   config.jwt = std::move(jwt);
   return authenticator(config);
@@ -192,11 +192,11 @@ std::string answer(const Authenticator& authenticator, Headers headers) {
   }
 }
 
-std::string answer(const AuthConfig::Jwt& jwt, const std::string& token) {
+std::string answer(const JwtConfig& jwt, const std::string& token) {
   return answer(authenticator(jwt), bearer(token));
 }
 
-std::string problem(const AuthConfig::Jwt& jwt) {
+std::string problem(const JwtConfig& jwt) {
   try {
     authenticator(jwt);
     return "";
@@ -308,7 +308,7 @@ TEST(Auth, TokensOfTheStandard) {
       ".eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0"
       "cnVlfQ.";
   const TokenVerifier::Time time(std::chrono::seconds(1'300'819'379));
-  AuthConfig::Jwt secret;
+  JwtConfig secret;
   secret.secret = decode_base64url(
       "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow");
   const std::string expected =
@@ -318,7 +318,7 @@ TEST(Auth, TokensOfTheStandard) {
                                                      "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
                                                  time)),
             expected);
-  const AuthConfig::Jwt ec =
+  const JwtConfig ec =
       with_jwks(list({object({{"kty", "EC"},
                               {"crv", "P-256"},
                               {"x", "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"},
@@ -341,7 +341,7 @@ TEST(Auth, ATokenCannotChooseHowItIsChecked) {
     EXPECT_EQ(answer(with_secret(), text + "." + base64url(hmac(kSecret, text))), wrong) << alg;
   }
   // The public key as a secret, in all its spellings.
-  const AuthConfig::Jwt rsa = with_pem(rsa_signer());
+  const JwtConfig rsa = with_pem(rsa_signer());
   const std::string pem = rsa_signer().pem();
   EXPECT_EQ(answer(rsa, secret_token(kAda, pem)), wrong);
   EXPECT_EQ(answer(rsa, secret_token(kAda, pem.substr(0, pem.size() - 1))), wrong);
@@ -360,7 +360,7 @@ TEST(Auth, ATokenCannotChooseHowItIsChecked) {
 
 TEST(Auth, ASignatureIsOfOneText) {
   const std::string token = ec_signer().token(kAda);
-  const AuthConfig::Jwt jwt = with_pem(ec_signer());
+  const JwtConfig jwt = with_pem(ec_signer());
   const std::size_t dot = token.rfind('.');
   const std::string text = token.substr(0, dot);
   const std::string signature = decode_base64url(token.substr(dot + 1));
@@ -395,7 +395,7 @@ TEST(Auth, ABrokenTokenIsRefused) {
 }
 
 TEST(Auth, TokensAreValidForATime) {
-  AuthConfig::Jwt jwt = with_secret();
+  JwtConfig jwt = with_secret();
   jwt.leeway = std::chrono::seconds(10);
   const auto with = [&](const char* claim, Value value) {
     return answer(jwt, secret_token(object({{"sub", "ada"}, {claim, std::move(value)}})));
@@ -416,7 +416,7 @@ TEST(Auth, TokensAreValidForATime) {
 }
 
 TEST(Auth, TokensAreFromSomebodyForSomebody) {
-  AuthConfig::Jwt jwt = with_secret();
+  JwtConfig jwt = with_secret();
   jwt.issuer = "https://issuer.example";
   jwt.audience = "clew";
   const auto with = [&](const Value& issuer, const Value& audience) {
@@ -439,7 +439,7 @@ TEST(Auth, AnIdentityIsText) {
   for (const Value& identity : {Value(), Value(""), Value(7), Value(list({"ada"}))}) {
     EXPECT_EQ(answer(with_secret(), secret_token(object({{"sub", identity}}))), nobody);
   }
-  AuthConfig::Jwt jwt = with_secret();
+  JwtConfig jwt = with_secret();
   jwt.identity_claim = "email";
   EXPECT_EQ(answer(jwt, secret_token(kAda)), nobody);
   EXPECT_EQ(answer(jwt, secret_token(kAda.set("email", "a@b.example"))), "a@b.example");
@@ -469,7 +469,7 @@ TEST(Auth, GraphsSeeTheClaims) {
 TEST(Auth, ASetOfKeysIsSearchedById) {
   const Signer second = Signer::rsa();
   const std::string wrong = "Invalid token: its signature is wrong";
-  const AuthConfig::Jwt jwt =
+  const JwtConfig jwt =
       with_jwks(list({rsa_signer().jwk("one"), second.jwk("two"), ec_signer().jwk("three")}));
   const auto id = [](const char* text) { return object({{"kid", text}}); };
   EXPECT_EQ(answer(jwt, rsa_signer().token(kAda, id("one"))), "ada");
@@ -489,7 +489,7 @@ TEST(Auth, KeysForOtherPurposesAreLeftOut) {
   const Value wrapping = Signer::rsa().jwk("2").set("key_ops", list({"wrapKey"}));
   const Value shared = object({{"kty", "oct"}, {"k", base64url(kSecret)}, {"kid", "3"}});
   const Value longer = rsa_signer().jwk("4").set("alg", "RS512");
-  const AuthConfig::Jwt jwt =
+  const JwtConfig jwt =
       with_jwks(list({encrypting, wrapping, shared, longer, ec_signer().jwk("5")}));
   EXPECT_EQ(authenticator(jwt).describe(), "JWT ES256");
   EXPECT_EQ(answer(jwt, secret_token(kAda, kSecret, object({{"alg", "HS256"}, {"kid", "3"}}))),
@@ -499,7 +499,7 @@ TEST(Auth, KeysForOtherPurposesAreLeftOut) {
 }
 
 TEST(Auth, KeysThatCannotBeUsedAreAnError) {
-  AuthConfig::Jwt jwt = with_pem(Signer::rsa(1024));
+  JwtConfig jwt = with_pem(Signer::rsa(1024));
   EXPECT_EQ(problem(jwt),
             "auth.jwt.public_key: an RSA key of 1024 bits is too weak; use 2048 or more");
   EXPECT_EQ(problem(with_pem(Signer::ec("P-384"))),

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <clew/checkpointer.hpp>
@@ -16,9 +17,9 @@
 
 namespace clew::sqlite {
 
-// Of a checkpoint that is the newest of its namespace, and was never replaced.
+// A checkpoint that is the newest of its namespace, and was never replaced.
 struct KnownHead {
-  std::uint64_t noted_in = 0;  // the transaction
+  std::string checkpoint_id;
   // Whether no task has written in a row of its own, for it or for one to come.
   bool has_no_writes = false;
 };
@@ -27,10 +28,14 @@ class KnownHeads {
  public:
   explicit KnownHeads(const Database& database) : database_(database) {}
 
-  // What is known of the checkpoint, if it is known to be a head.
-  std::optional<KnownHead> find(const CheckpointKey& key) {
-    const auto head = heads_.look(key, [](const KnownHead& found) { return found; });
-    return head && database_.holds(head->noted_in) ? head : std::nullopt;
+  // Nothing if it is not known.
+  std::optional<KnownHead> find(const CheckpointKey& place) {
+    const auto head =
+        heads_.look_at(place, [this](const std::string& checkpoint_id, const Noted& noted) {
+          if (!database_.holds(noted.in)) return std::optional<KnownHead>();
+          return std::optional(KnownHead{checkpoint_id, noted.has_no_writes});
+        });
+    return head.value_or(std::nullopt);
   }
 
   // The transaction stores a new checkpoint as the head.
@@ -42,8 +47,13 @@ class KnownHeads {
   void forget(const CheckpointKey& place) { heads_.forget(place); }
 
  private:
+  struct Noted {
+    std::uint64_t in = 0;  // the transaction
+    bool has_no_writes = false;
+  };
+
   const Database& database_;
-  PlaceCache<KnownHead> heads_{2 << 20};
+  PlaceCache<Noted> heads_{2 << 20};
 };
 
 }  // namespace clew::sqlite

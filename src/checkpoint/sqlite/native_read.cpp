@@ -176,7 +176,9 @@ void NativeReader::list(const ListOptions& options, std::vector<CheckpointTuple>
       " ORDER BY checkpoint_id DESC",
       thread_id_, checkpoint_ns_, before);
   std::vector<std::vector<StoredWrite>> packed;  // of each that is found
-  StepWrites newer = {};                         // what is packed in the row before this one
+  found.reserve(first + rows_ahead_);
+  packed.reserve(rows_ahead_);
+  StepWrites newer = {};  // what is packed in the row before this one
   PackedBlobs at_hand;
   while (found.size() < limit && rows.next()) {
     Value metadata = decode_metadata(serializer_, rows.text(2), rows.text(3));
@@ -435,13 +437,14 @@ const VersionChain* NativeReader::Versions::find(std::string_view version) const
 template <class FindRow>
 const VersionChain& NativeReader::load(Versions& versions, const Value& version, Origin origin,
                                        const FindRow& find_row, ApplyPatch& apply) {
+  if (const VersionChain* known = versions.find(version.as_string())) return *known;
   struct Step {
     Value version;
     StoredBlob stored;
   };
   std::vector<Step> path;
   Value wanted = version;
-  const VersionChain* start = versions.find(wanted.as_string());
+  const VersionChain* start = nullptr;
   while (!start) {
     std::optional<StoredBlob> row = find_row(wanted.as_string(), origin);
     if (!row && path.empty()) break;

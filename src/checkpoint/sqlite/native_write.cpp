@@ -241,8 +241,7 @@ struct NativeLayout::PreparedPut {
 
   // In the transaction.
   std::string_view now = {};
-  std::string found_head = {};
-  std::string_view head = {};  // the newest checkpoint, or empty
+  std::string head = {};  // the newest checkpoint, or empty
   bool is_head_known = false;
   bool has_no_writes = false;  // in rows of their own, for the head or newer checkpoints
   ThreadCounts counts = {};
@@ -274,11 +273,10 @@ struct NativeLayout::PreparedPut {
   }
 
   void find_head(Connection& connection, KnownHeads& heads) {
-    const std::optional<KnownHead> known = heads.find(put.key);
+    std::optional<KnownHead> known = heads.find(put.key);
     is_head_known = known.has_value();
     has_no_writes = known && known->has_no_writes;
-    if (!known) found_head = newest_checkpoint(connection, put.key);
-    head = known ? put.key.checkpoint_id : found_head;
+    head = known ? std::move(known->checkpoint_id) : newest_checkpoint(connection, put.key);
   }
 
   // What is there needs no look. One that was only found may have been replaced.

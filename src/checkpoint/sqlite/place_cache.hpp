@@ -46,6 +46,17 @@ class PlaceCache {
     return look(std::as_const(*entry->content));
   }
 
+  // The same for whichever checkpoint is known there; `look` takes its id too.
+  template <class Look>
+  auto look_at(const CheckpointKey& place, const Look& look)
+      -> std::optional<std::invoke_result_t<Look, const std::string&, const T&>> {
+    const std::lock_guard lock(mutex_);
+    const auto found = by_place_.find(place);
+    if (found == by_place_.end() || !(*found)->content) return std::nullopt;
+    entries_.splice(entries_.begin(), entries_, *found);
+    return look(std::as_const((*found)->key.checkpoint_id), std::as_const(*(*found)->content));
+  }
+
   // Replaces what was known of the place, a thread and namespace. `bytes` is about what `content`
   // takes.
   void remember(const CheckpointKey& place, std::string_view checkpoint_id, T content,
