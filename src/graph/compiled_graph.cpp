@@ -535,8 +535,8 @@ class HistoryWalk {
     const std::size_t most = saver_->waits_for_device() ? 64 : 3;
     list_.limit = left_ ? std::min(most, *left_) : most;
     page_.clear();  // its memory is used again
-    page_ = saver_->list(thread_id_, checkpoint_ns_, list_);
     position_ = 0;
+    page_ = saver_->list(thread_id_, checkpoint_ns_, list_);
     has_more_ = page_.size() == *list_.limit && !page_.empty();
     if (left_) *left_ -= page_.size();
     if (!page_.empty()) list_.before = page_.back().checkpoint.id;

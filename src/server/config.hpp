@@ -63,7 +63,6 @@ struct CheckpointTtlConfig {
   std::chrono::milliseconds sweep_interval = std::chrono::minutes(5);
 };
 
-// Who may call. Configured means closed: a call that none of these lets in is refused.
 // Tokens of the header "Authorization: Bearer ...". One of the three keys is there.
 struct JwtConfig {
   std::string secret;      // HS256
@@ -76,6 +75,7 @@ struct JwtConfig {
   std::chrono::seconds leeway{30};  // that clocks may differ
 };
 
+// Who may call. Configured means closed: a call that none of these lets in is refused.
 struct AuthConfig {
   struct ApiKey {
     std::string key;

@@ -102,6 +102,22 @@ TEST_F(KnownHeads, WhatATaskWroteBeforeIsStoredOnce) {
   }
 }
 
+// They come with a checkpoint of another namespace.
+TEST_F(KnownHeads, WhatATaskWroteElsewhereIsStoredOnce) {
+  const auto inside = [](int n) {
+    CheckpointPut made = step(n, n - 1);
+    made.key.checkpoint_ns = "sub";
+    for (WritesPut& writes : made.writes) writes.key = made.key;
+    return made;
+  };
+  for (int n = 1; n <= 4; ++n) put(*saver_, inside(n));
+  CheckpointPut around = step(1, 0);
+  around.writes.push_back(inside(5).writes[0]);
+  put(*saver_, around);
+  put(*saver_, inside(5));
+  EXPECT_EQ(saver_->get_tuple({"t", "sub", test_id(4)})->pending_writes.size(), 1U);
+}
+
 TEST_F(KnownHeads, WhatComesWithAnOlderCheckpointIsFound) {
   put_steps(*saver_, 1, 2);
   put(*saver_, step(5, 2));

@@ -171,19 +171,30 @@ TEST_F(OwnCommits, AChangeThatNobodyKeepsTrackOfEndsIt) {
   EXPECT_EQ(database_.era(), (Era{after->first, after->last + 1}));
 }
 
-// What it has changed is not known to those in the same transaction either.
-TEST_F(OwnCommits, WhatWasNotedBeforeDoesNotHoldInThatTransaction) {
-  const auto begin = database_.era();
-  const auto holds = [&](bool expected) {
-    return
-        [this, begin, expected](Connection&) { EXPECT_EQ(database_.holds(begin->last), expected); };
+// Those that share a transaction with it are run before and after.
+TEST_F(OwnCommits, WhatWasNotedBeforeDoesNotHoldForThoseAfterIt) {
+  const std::uint64_t before = database_.era()->last;
+  const auto look = [&](bool& holds) {
+    return [this, &holds, before](Connection&) { holds = database_.holds(before); };
   };
-  database_.write_repeatable(holds(true));
-  database_.write([&](Connection& connection) {
-    holds(true)(connection);
-    connection.run("DELETE FROM numbers");
+  bool first = false;
+  bool last = true;
+  std::vector<std::jthread> threads;
+  // While this one holds the file, the others queue up behind it.
+  database_.write_repeatable([&](Connection&) {
+    const auto queue = [&](auto write) {
+      threads.emplace_back(std::move(write));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    };
+    queue([&] { database_.write_repeatable(look(first)); });
+    queue([&] {
+      database_.write([](Connection& connection) { connection.run("DELETE FROM numbers"); });
+    });
+    queue([&] { database_.write_repeatable(look(last)); });
   });
-  database_.write_repeatable(holds(false));
+  threads.clear();
+  EXPECT_TRUE(first);
+  EXPECT_FALSE(last);
 }
 
 TEST_F(OwnCommits, AFileInMemoryHasNone) {

@@ -137,12 +137,20 @@ TEST(CheckpointPatch, ManyChannelsKeepTheirNames) {
   EXPECT_THAT(patched_checkpoint(checkpoint(), next), testing::HasSubstr(R"(["b","to:n2"])"));
 }
 
+// As a serializer may give it back.
+TEST(CheckpointPatch, AStepFitsWhateverTheOrderOfTheBaseIs) {
+  const Value step = *make_checkpoint_patch(checkpoint(), next_checkpoint());
+  const Value base = checkpoint().erase("v").set("v", 4);
+  EXPECT_EQ(apply_checkpoint_patch(base, step), next_checkpoint());
+}
+
 TEST(CheckpointPatch, RefusesWhatDoesNotFit) {
   for (const char* patch :
        {R"(["step"])", R"(["step","t","3",["b"],{},[1],{},{}])",
         R"(["step","t","3",[1],{},[],{},{}])", R"(["step","t","3",[],{"n1":["x"]},[],{},{}])",
         R"(["step","t","3",[],{"n1":1},[],{},{}])", R"(["step","t","3",{},{},[],{},{}])",
-        R"(["step","t","3",[],{},[-1],{},{}])", R"(["step","t","3",[],{},[],{},[]])"}) {
+        R"(["step","t","3",[],{},[{}],{},{}])", R"(["step","t","3",[],{},[-1],{},{}])",
+        R"(["step","t","3",[],{},[],{},[]])"}) {
     EXPECT_THROW(apply_checkpoint_patch(checkpoint(), parse_json(patch)), SerdeError) << patch;
   }
   const Value step = *make_checkpoint_patch(checkpoint(), next_checkpoint());

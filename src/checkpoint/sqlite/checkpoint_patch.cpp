@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "checkpoint/sqlite/value_patch.hpp"
 
@@ -14,7 +17,7 @@ constexpr std::size_t kStepSize = 8;
 // Among more channels a name is not looked for.
 constexpr std::size_t kFewChannels = 16;
 
-// The entries of a checkpoint, in their order.
+// The entries of a checkpoint.
 struct Parts {
   const Value& version;
   const Value& ts;
@@ -24,14 +27,21 @@ struct Parts {
   const Value& triggers;
   const Value& origins;
 
-  bool are_complete() const {
+  bool are_maps() const {
     return channel_versions.is_object() && versions_seen.is_object() && origins.is_object();
   }
 };
 
-std::optional<Parts> parts_of(const Value& checkpoint) {
-  static constexpr std::array<std::string_view, 7> kKeys = {
-      "v", "ts", "channel_versions", "versions_seen", "updated_channels", "triggers", "origins"};
+constexpr std::array<std::string_view, 7> kKeys = {
+    "v", "ts", "channel_versions", "versions_seen", "updated_channels", "triggers", "origins"};
+
+std::optional<Parts> as_parts(const std::array<const Value*, kKeys.size()>& found) {
+  const Parts parts{*found[0], *found[1], *found[2], *found[3], *found[4], *found[5], *found[6]};
+  return parts.are_maps() ? std::optional(parts) : std::nullopt;
+}
+
+// Nothing if there are others, or if they are in another order.
+std::optional<Parts> parts_in_order(const Value& checkpoint) {
   if (!checkpoint.is_object() || checkpoint.size() != kKeys.size()) return std::nullopt;
   std::array<const Value*, kKeys.size()> found;
   std::size_t count = 0;
@@ -39,8 +49,18 @@ std::optional<Parts> parts_of(const Value& checkpoint) {
     if (key != kKeys[count]) return std::nullopt;
     found[count++] = &value;
   }
-  const Parts parts{*found[0], *found[1], *found[2], *found[3], *found[4], *found[5], *found[6]};
-  return parts.are_complete() ? std::optional(parts) : std::nullopt;
+  return as_parts(found);
+}
+
+// In any order: a serializer need not keep it.
+std::optional<Parts> parts_of(const Value& checkpoint) {
+  if (!checkpoint.is_object()) return std::nullopt;
+  std::array<const Value*, kKeys.size()> found;
+  for (std::size_t i = 0; i < kKeys.size(); ++i) {
+    found[i] = checkpoint.find(kKeys[i]);
+    if (!found[i]) return std::nullopt;
+  }
+  return as_parts(found);
 }
 
 // Calls `use` with the key, the value and the value before, or null, of all entries of `newer`
@@ -131,8 +151,8 @@ std::optional<Value> new_origins(const Parts& older, const Parts& newer) {
 }
 
 std::optional<Value> make_step(const Value& before, const Value& after) {
-  const std::optional<Parts> older = parts_of(before);
-  const std::optional<Parts> newer = parts_of(after);
+  const std::optional<Parts> older = parts_in_order(before);
+  const std::optional<Parts> newer = parts_in_order(after);
   if (!older || !newer || older->version != newer->version) return std::nullopt;
   NewVersion changed;
   if (!changed.find(older->channel_versions, newer->channel_versions)) return std::nullopt;
@@ -175,11 +195,12 @@ Value names_at(const Value& channels, const Value& places) {
   if (!places.is_list()) return places;
   ListBuilder names;
   for (const Value& place : places) {
-    if (!place.is_int()) {
+    if (place.is_string()) {
       names.push_back(place);
       continue;
     }
-    require_fit(place.as_int() >= 0 && static_cast<std::size_t>(place.as_int()) < channels.size());
+    require_fit(place.is_int() && place.as_int() >= 0 &&
+                static_cast<std::size_t>(place.as_int()) < channels.size());
     names.push_back(channels[static_cast<std::size_t>(place.as_int())]);
   }
   return std::move(names).build();

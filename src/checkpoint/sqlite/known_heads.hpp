@@ -30,12 +30,11 @@ class KnownHeads {
 
   // Nothing if it is not known.
   std::optional<KnownHead> find(const CheckpointKey& place) {
-    const auto head =
-        heads_.look_at(place, [this](const std::string& checkpoint_id, const Noted& noted) {
-          if (!database_.holds(noted.in)) return std::optional<KnownHead>();
-          return std::optional(KnownHead{checkpoint_id, noted.has_no_writes});
-        });
-    return head.value_or(std::nullopt);
+    const auto known = [this](const std::string& checkpoint_id, const Noted& noted) {
+      if (!database_.holds(noted.in)) return std::optional<KnownHead>();
+      return std::optional(KnownHead{checkpoint_id, noted.has_no_writes});
+    };
+    return heads_.look_at(place, known).value_or(std::nullopt);
   }
 
   // The transaction stores a new checkpoint as the head.

@@ -171,7 +171,7 @@ class NativeReader {
   struct Versions {
     internal::ByText<VersionChain> known;  // what others may be based on
     Value last_version;
-    VersionChain last;                   // asked for last: most checkpoints name the same again
+    VersionChain last;                   // loaded last: most checkpoints name the same again
     internal::ByText<StoredBlob> ahead;  // read, and not yet asked for
 
     const VersionChain* find(std::string_view version) const;

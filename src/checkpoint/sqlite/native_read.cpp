@@ -176,7 +176,7 @@ void NativeReader::list(const ListOptions& options, std::vector<CheckpointTuple>
       " ORDER BY checkpoint_id DESC",
       thread_id_, checkpoint_ns_, before);
   std::vector<std::vector<StoredWrite>> packed;  // of each that is found
-  found.reserve(first + rows_ahead_);
+  if (found.empty()) found.reserve(rows_ahead_);
   packed.reserve(rows_ahead_);
   StepWrites newer = {};  // what is packed in the row before this one
   PackedBlobs at_hand;

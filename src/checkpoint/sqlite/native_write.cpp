@@ -9,6 +9,7 @@
 #include "checkpoint/sqlite/checkpoint_patch.hpp"
 #include "checkpoint/sqlite/native_layout.hpp"
 #include "checkpoint/thread_conflict.hpp"
+#include "value/check.hpp"
 
 namespace clew::sqlite {
 namespace {
@@ -240,7 +241,7 @@ struct NativeLayout::PreparedPut {
   RowPack pack = {};  // of all channels and writes
 
   // In the transaction.
-  std::string_view now = {};
+  std::string now = {};
   std::string head = {};  // the newest checkpoint, or empty
   bool is_head_known = false;
   bool has_no_writes = false;  // in rows of their own, for the head or newer checkpoints
@@ -256,11 +257,11 @@ struct NativeLayout::PreparedPut {
     const bool is_new = moves_head || make_way(connection);
     if (find_bases(connection)) pack = make_pack(true);
     if (!is_new || !pack.is_possible()) {
-      store_apart(connection);
+      store_apart(connection, heads);
     } else if (moves_head && belong_to_head(connection)) {
       store_packed(connection, pack);
     } else {
-      store_writes(connection);
+      store_writes(connection, heads);
       store_packed(connection, make_pack(false));
     }
     counts.checkpoints = is_new ? 1 : 0;
@@ -368,15 +369,16 @@ struct NativeLayout::PreparedPut {
     }
   }
 
-  void store_apart(Connection& connection) {
-    store_writes(connection);
+  void store_apart(Connection& connection, KnownHeads& heads) {
+    store_writes(connection, heads);
     for (auto& [channel, version] : channels) store_value(connection, channel, version);
     store_checkpoint(connection, {});
   }
 
-  void store_writes(Connection& connection) {
+  void store_writes(Connection& connection, KnownHeads& heads) {
     has_no_writes = false;
     for (const PreparedWrites& of_task : writes) {
+      heads.forget(of_task.put.key);
       unpack_writes(connection, of_task.put.key);
       of_task.store(connection, now, counts);
     }
@@ -499,12 +501,18 @@ Database::Change NativeLayout::put(const CheckpointPut& put) {
     lineage.new_origins.emplace_back(channel, put.checkpoint.id);
   }
   if (is_complete) cache_.remember(put.key, put.checkpoint.id, std::move(lineage));
-  return [this, prepared](Connection& connection) { prepared->store(connection, heads_, *batch_); };
+  return [this, prepared](Connection& connection) {
+    CLEW_CHECK(batch_.has_value());
+    prepared->store(connection, heads_, *batch_);
+  };
 }
 
 void NativeLayout::begin_puts() { batch_.emplace(table_time_now()); }
 
-void NativeLayout::finish_puts(Connection& connection) { batch_->finish(connection); }
+void NativeLayout::finish_puts(Connection& connection) {
+  batch_->finish(connection);
+  batch_.reset();
+}
 
 // What the checkpoint that the new one follows holds. Bases are always older
 // than what builds on them, so chains cannot run in circles.

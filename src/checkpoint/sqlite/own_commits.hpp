@@ -15,8 +15,8 @@
 
 namespace clew::sqlite {
 
-// The file is as transaction `last` left it, and as it was from `first` on but for what
-// these have changed.
+// The file is as it was at `last`, the newest number, and as it was from `first` on but for
+// what own transactions have changed.
 struct Era {
   std::uint64_t first = 1;
   std::uint64_t last = 0;
@@ -37,6 +37,7 @@ class OwnCommits {
   void forget();
 
   // In a transaction: its number, and whether what was noted in an earlier one still holds.
+  // Nobody but the one that writes changes them.
   std::uint64_t current() const { return current_; }
   bool holds(std::uint64_t transaction) const { return era_.first <= transaction; }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <clew/checkpointer.hpp>
 #include <clew/serde.hpp>
@@ -31,7 +32,7 @@ class PutBatch {
   // As it stands in columns.
   const std::string& now() const { return now_; }
 
-  // Notes what was stored. `put` and `metadata` must live as long as the batch.
+  // Notes what was stored. `put` and `metadata` must live until finish().
   void add(Connection& connection, const CheckpointPut& put, bool is_head,
            const TypedBytes& metadata, const ThreadCounts& counts);
 

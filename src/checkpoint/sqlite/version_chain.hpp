@@ -28,8 +28,9 @@ struct StoredVersion {
 
 class VersionChain {
  public:
-  // Adds the next version, which comes with a checkpoint.
   using MakePatch = std::optional<Value>(const Value& older, const Value& newer);
+
+  // Adds the next version, which comes with a checkpoint.
   StoredVersion add(const Value& version, const Value& value, const Value& checkpoint_id,
                     const Serializer& serializer, MakePatch& make = make_patch);
 
