@@ -4,6 +4,7 @@
 #include <clew/clew.hpp>
 
 #include "unit/error_text.hpp"
+#include "unit/pregel/forwarding_saver.hpp"
 
 namespace clew {
 namespace {
@@ -126,6 +127,41 @@ TEST(History, IsReadPageByPage) {
     ++count;
   }
   EXPECT_EQ(count, 100U);
+}
+
+// A saver that cannot read its second page the first time.
+class BusySaver final : public ForwardingSaver {
+ public:
+  std::vector<CheckpointTuple> list(std::string_view thread_id,
+                                    std::optional<std::string_view> checkpoint_ns,
+                                    const ListOptions& options) override {
+    if (++lists_ == 2) throw StorageError("busy");
+    return ForwardingSaver::list(thread_id, checkpoint_ns, options);
+  }
+
+ private:
+  int lists_ = 0;
+};
+
+TEST(History, GoesOnAfterAnError) {
+  const CompiledGraph graph = counting(std::make_shared<BusySaver>());
+  const std::vector<StateUpdate> update{{{{"n", 1}}, "add", {}}};
+  const std::vector<std::vector<StateUpdate>> supersteps(100, update);
+  graph.bulk_update_state(thread(), supersteps);
+  auto history = graph.get_state_history(thread());
+  std::int64_t expected = 99;
+  int errors = 0;
+  while (true) {
+    try {
+      const auto snapshot = wait(history.async_next());
+      if (!snapshot) break;
+      EXPECT_EQ(snapshot->metadata["step"], expected--);
+    } catch (const StorageError&) {
+      ++errors;
+    }
+  }
+  EXPECT_EQ(expected, -1);
+  EXPECT_EQ(errors, 1);
 }
 
 TEST(History, NeedsACheckpointerAndAThread) {
