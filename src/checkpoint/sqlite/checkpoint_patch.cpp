@@ -64,7 +64,8 @@ std::optional<Parts> parts_of(const Value& checkpoint) {
 }
 
 // Calls `use` with the key, the value and the value before, or null, of all entries of `newer`
-// that are new or may have changed. False if it is, or if others are gone or in another order.
+// that are new or may have changed. False if it returns that, or if others are gone or in
+// another order.
 template <class Use>
 bool use_changed(const Value& older, const Value& newer, const Use& use) {
   const Difference between = difference(older, newer);

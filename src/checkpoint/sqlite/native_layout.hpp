@@ -3,9 +3,10 @@
 // as differences where that pays. docs/format/sqlite.md describes it.
 //
 // native_schema.cpp makes the tables, native_write.cpp and native_read.cpp store
-// and load checkpoints, row_pack.cpp says what is in a row besides the checkpoint, native_threads.cpp has what concerns whole threads,
-// native_recovery.cpp makes lost values again, native_verify.cpp finds and repairs
-// damage, native_functions.cpp serves SQL.
+// and load checkpoints, row_pack.cpp says what is in a row besides the checkpoint,
+// checkpoint_patch.cpp how that differs from another, native_threads.cpp has what
+// concerns whole threads, native_recovery.cpp makes lost values again,
+// native_verify.cpp finds and repairs damage, native_functions.cpp serves SQL.
 #pragma once
 
 #include "checkpoint/retention.hpp"

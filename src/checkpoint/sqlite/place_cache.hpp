@@ -51,10 +51,10 @@ class PlaceCache {
   auto look_at(const CheckpointKey& place, const Look& look)
       -> std::optional<std::invoke_result_t<Look, const std::string&, const T&>> {
     const std::lock_guard lock(mutex_);
-    const auto found = by_place_.find(place);
-    if (found == by_place_.end() || !(*found)->content) return std::nullopt;
-    entries_.splice(entries_.begin(), entries_, *found);
-    return look(std::as_const((*found)->key.checkpoint_id), std::as_const(*(*found)->content));
+    const auto entry = find_at(place);
+    if (entry == entries_.end()) return std::nullopt;
+    entries_.splice(entries_.begin(), entries_, entry);
+    return look(std::as_const(entry->key.checkpoint_id), std::as_const(*entry->content));
   }
 
   // Replaces what was known of the place, a thread and namespace. `bytes` is about what `content`
@@ -115,10 +115,15 @@ class PlaceCache {
     }
   };
 
+  Place find_at(const CheckpointKey& place) {
+    const auto found = by_place_.find(place);
+    return found != by_place_.end() && (*found)->content ? *found : entries_.end();
+  }
+
   Place find(const CheckpointKey& key) {
-    const auto found = by_place_.find(key);
-    if (found == by_place_.end() || !(*found)->content) return entries_.end();
-    return (*found)->key.checkpoint_id == key.checkpoint_id ? *found : entries_.end();
+    const Place entry = find_at(key);
+    if (entry == entries_.end()) return entry;
+    return entry->key.checkpoint_id == key.checkpoint_id ? entry : entries_.end();
   }
 
   void set_bytes(Entry& entry, std::size_t bytes) {
