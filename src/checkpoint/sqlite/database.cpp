@@ -91,49 +91,37 @@ void Database::write_repeatable(const Change& change) {
 }
 
 void Database::write(Request& request) {
-  std::unique_lock lock(queue_mutex_);
-  queue_.push_back(&request);
-  const bool is_first = queue_.front() == &request;
+  std::unique_lock lock(gathering_mutex_);
+  const bool is_first = !gathering_;
+  if (is_first) gathering_ = std::make_shared<Group>();
+  const std::shared_ptr<Group> group = gathering_;
+  group->requests.push_back(&request);
   lock.unlock();
-  if (is_first || request.wait() == Request::Turn::leads) lead(request);
+  if (is_first) {
+    commit_gathered();
+  } else {
+    group->wait();
+  }
   if (request.error) std::rethrow_exception(request.error);
 }
 
-// Commits for all that have queued, of which the request is the first.
-void Database::lead(Request& request) {
-  const std::vector<Request*> group = commit_queued();
-  std::unique_lock lock(queue_mutex_);
-  queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(group.size()));
-  Request* next = queue_.empty() ? nullptr : queue_.front();
-  lock.unlock();
-  // The next ones can be written while these wake up.
-  if (next) next->end_wait(Request::Turn::leads);
-  for (Request* other : group) {
-    if (other != &request) other->end_wait(Request::Turn::is_done);
+// Those that come while others write to the file are part of it.
+void Database::commit_gathered() {
+  std::shared_ptr<Group> group;
+  {
+    const std::scoped_lock turn(writer_mutex_, *file_mutex_);
+    std::unique_lock lock(gathering_mutex_);
+    group = std::move(gathering_);
+    lock.unlock();
+    commit(group->requests);
   }
+  // The next group can be written while these wake up.
+  group->finish();
 }
 
-Database::Request::Turn Database::Request::wait() {
-  std::unique_lock lock(mutex);
-  woken.wait(lock, [this] { return turn != Turn::waits; });
-  return turn;
-}
-
-// Under the lock: without it the request could be gone before it is notified.
-void Database::Request::end_wait(Turn ended_by) {
-  const std::lock_guard lock(mutex);
-  turn = ended_by;
-  woken.notify_one();
-}
-
-// Those that came while others wrote to the file are part of it.
-std::vector<Database::Request*> Database::commit_queued() {
-  const std::scoped_lock turn(writer_mutex_, *file_mutex_);
-  std::unique_lock lock(queue_mutex_);
-  std::vector<Request*> group(queue_.begin(), queue_.end());
-  lock.unlock();
-  commit(group);
-  return group;
+void Database::Group::finish() {
+  is_done.store(1);
+  is_done.notify_all();
 }
 
 void Database::commit(std::span<Request* const> group) {

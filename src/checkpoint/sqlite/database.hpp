@@ -1,14 +1,13 @@
 // One SQLite file: a connection that writes, and as many that read as there are
 // readers at a time.
 //
-// Writers share commits. Whoever comes first commits for all that have queued
-// behind it, so a thousand concurrent runs cost a handful of syncs, and each
-// still returns when its own change is durable.
+// Writers share commits. While one group is committed the next one gathers, and
+// whoever came first commits it for all, so a thousand concurrent runs cost a
+// handful of syncs, and each still returns when its own change is durable.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -61,19 +60,20 @@ class Database {
   std::uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
 
  private:
-  // Each has a lock of its own, so that those who are woken together do not wait for each other.
   struct Request {
-    enum class Turn { waits, leads, is_done };
-    // Returns when it no longer waits.
-    Turn wait();
-    void end_wait(Turn ended_by);
-
     const Change* change;
     bool is_repeatable;
     std::exception_ptr error = nullptr;
-    Turn turn = Turn::waits;
-    std::mutex mutex = {};
-    std::condition_variable woken = {};
+  };
+
+  // Requests that are committed together. All but the first wait until it is done, which one
+  // call of the system tells them all, and need no lock then.
+  struct Group {
+    std::vector<Request*> requests;
+    std::atomic<int> is_done{0};
+
+    void wait() const { is_done.wait(0); }
+    void finish();
   };
 
   // Borrows a connection. A file in memory has only one, which writes too.
@@ -93,8 +93,7 @@ class Database {
   std::unique_ptr<Connection> idle_reader();
   std::unique_ptr<Connection> new_reader();
   void write(Request& request);
-  void lead(Request& request);
-  std::vector<Request*> commit_queued();
+  void commit_gathered();
   void commit(std::span<Request* const> group);
   bool apply_together(std::span<Request* const> group);
   void commit_one_by_one(std::span<Request* const> group);
@@ -105,8 +104,8 @@ class Database {
   const SqliteOptions options_;
   const bool is_in_memory_;
 
-  std::mutex queue_mutex_;
-  std::deque<Request*> queue_;  // the first one is committing, or about to
+  std::mutex gathering_mutex_;
+  std::shared_ptr<Group> gathering_;  // whose first request waits to commit it; or null
 
   // Held while any Database of this process writes to the file: SQLite lets one
   // write at a time, and lets the others sleep and try again.
