@@ -100,7 +100,7 @@ void Database::write(Request& request) {
   if (is_first) {
     commit_gathered();
   } else {
-    group->wait();
+    group->ended.wait();
   }
   if (request.error) std::rethrow_exception(request.error);
 }
@@ -116,12 +116,7 @@ void Database::commit_gathered() {
     commit(group->requests);
   }
   // The next group can be written while these wake up.
-  group->finish();
-}
-
-void Database::Group::finish() {
-  is_done.store(1);
-  is_done.notify_all();
+  group->end.set_value();
 }
 
 void Database::commit(std::span<Request* const> group) {

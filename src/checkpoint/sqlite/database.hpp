@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <exception>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -66,14 +67,12 @@ class Database {
     std::exception_ptr error = nullptr;
   };
 
-  // Requests that are committed together. All but the first wait until it is done, which one
-  // call of the system tells them all, and need no lock then.
+  // Requests that are committed together. All but the first wait until it has ended, which
+  // one call of the system tells them all, and need no lock then.
   struct Group {
     std::vector<Request*> requests;
-    std::atomic<int> is_done{0};
-
-    void wait() const { is_done.wait(0); }
-    void finish();
+    std::promise<void> end;
+    const std::shared_future<void> ended = end.get_future().share();
   };
 
   // Borrows a connection. A file in memory has only one, which writes too.
