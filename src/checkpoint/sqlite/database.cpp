@@ -93,9 +93,9 @@ void Database::write_repeatable(const Change& change) {
 void Database::write(Request& request) {
   std::unique_lock lock(gathering_mutex_);
   const bool is_first = !gathering_;
-  if (is_first) gathering_ = std::make_shared<Group>();
-  const std::shared_ptr<Group> group = gathering_;
+  const std::shared_ptr<Group> group = is_first ? std::make_shared<Group>() : gathering_;
   group->requests.push_back(&request);
+  gathering_ = group;  // not before: a group without a first request would never be committed
   lock.unlock();
   if (is_first) {
     commit_gathered();
@@ -105,7 +105,8 @@ void Database::write(Request& request) {
   if (request.error) std::rethrow_exception(request.error);
 }
 
-// Those that come while others write to the file are part of it.
+// For the first request of the group. Those that come until it is its turn to write are part
+// of it.
 void Database::commit_gathered() {
   std::shared_ptr<Group> group;
   {

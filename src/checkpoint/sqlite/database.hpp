@@ -68,7 +68,8 @@ class Database {
   };
 
   // Requests that are committed together. All but the first wait until it has ended, which
-  // one call of the system tells them all, and need no lock then.
+  // one call of the system tells them all, and need no lock then. (An atomic would do, but
+  // waiting for one begins with giving the processor away several times.)
   struct Group {
     std::vector<Request*> requests;
     std::promise<void> end;
