@@ -37,7 +37,9 @@ std::pair<std::string, Value> RecordedWebhooks::wait_for(std::size_t count) {
 }
 
 TestServer::TestServer(ServiceOptions server_options)
-    : path((folder.path / "server.db").string()), options(std::move(server_options)) {
+    : folder(std::in_place),
+      path((folder->path / "server.db").string()),
+      options(std::move(server_options)) {
   start();
 }
 

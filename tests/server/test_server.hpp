@@ -61,7 +61,7 @@ class TestServer {
   // The statuses of the thread's runs, newest first.
   std::string statuses(const std::string& thread_id);
 
-  TemporaryFolder folder;
+  std::optional<TemporaryFolder> folder;  // unless the file is given
   std::string path;
   Caller caller;
   ServiceOptions options;

@@ -91,33 +91,43 @@ void Database::write_repeatable(const Change& change) {
 }
 
 void Database::write(Request& request) {
-  std::unique_lock lock(gathering_mutex_);
-  const bool is_first = !gathering_;
-  const std::shared_ptr<Group> group = is_first ? std::make_shared<Group>() : gathering_;
-  group->requests.push_back(&request);
-  gathering_ = group;  // not before: a group without a first request would never be committed
-  lock.unlock();
-  if (is_first) {
-    commit_gathered();
+  Group group;
+  const std::shared_future<void> ended = join_or_begin(request, group);
+  if (ended.valid()) {
+    ended.wait();
   } else {
-    group->ended.wait();
+    commit_gathered(group);
   }
   if (request.error) std::rethrow_exception(request.error);
 }
 
-// For the first request of the group. Those that come until it is its turn to write are part
-// of it.
-void Database::commit_gathered() {
-  std::shared_ptr<Group> group;
+// When the group that gathers will have ended, which the request is part of then. Nothing if
+// there was none and `begun` is it now.
+std::shared_future<void> Database::join_or_begin(Request& request, Group& begun) {
+  const std::lock_guard lock(gathering_mutex_);
+  if (gathering_) return gathering_->join(request);
+  begun.requests.push_back(&request);
+  gathering_ = &begun;
+  return {};
+}
+
+std::shared_future<void> Database::Group::join(Request& request) {
+  if (!end) ended = end.emplace().get_future().share();
+  requests.push_back(&request);
+  return ended;
+}
+
+// Those that come until it is the group's turn to write are part of it.
+void Database::commit_gathered(Group& group) {
   {
     const std::scoped_lock turn(writer_mutex_, *file_mutex_);
     std::unique_lock lock(gathering_mutex_);
-    group = std::move(gathering_);
+    gathering_ = nullptr;
     lock.unlock();
-    commit(group->requests);
+    commit(group.requests);
   }
   // The next group can be written while these wake up.
-  group->end.set_value();
+  if (group.end) group.end->set_value();
 }
 
 void Database::commit(std::span<Request* const> group) {

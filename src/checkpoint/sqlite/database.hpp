@@ -13,6 +13,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +49,18 @@ class Database {
     return look(*reader.connection);
   }
 
+  // The same. While nobody writes it is on the connection that does, if `takes_no_time` there:
+  // what that one has in memory is what the file holds, where another reads again what was
+  // written meanwhile.
+  template <class Look, class TakesNoTime>
+  auto read(const Look& look, const TakesNoTime& takes_no_time) {
+    if (const std::unique_lock lock(writer_mutex_, std::try_to_lock); lock) {
+      const Snapshot snapshot(*writer_);
+      if (takes_no_time(*writer_)) return look(*writer_);
+    }
+    return read(look);
+  }
+
   // Outside of any transaction, on the connection that writes.
   void maintain(const Change& work);
 
@@ -67,13 +80,15 @@ class Database {
     std::exception_ptr error = nullptr;
   };
 
-  // Requests that are committed together. All but the first wait until it has ended, which
-  // one call of the system tells them all, and need no lock then. (An atomic would do, but
-  // waiting for one begins with giving the processor away several times.)
+  // Requests that are committed together, by the first: it lives there as long. All others wait
+  // until it has ended, which one call of the system tells them all, and need no lock then. (An
+  // atomic would do, but waiting for one begins with giving the processor away several times.)
   struct Group {
     std::vector<Request*> requests;
-    std::promise<void> end;
-    const std::shared_future<void> ended = end.get_future().share();
+    std::optional<std::promise<void>> end = {};  // if anybody waits
+    std::shared_future<void> ended = {};
+
+    std::shared_future<void> join(Request& request);
   };
 
   // Borrows a connection. A file in memory has only one, which writes too.
@@ -93,7 +108,8 @@ class Database {
   std::unique_ptr<Connection> idle_reader();
   std::unique_ptr<Connection> new_reader();
   void write(Request& request);
-  void commit_gathered();
+  std::shared_future<void> join_or_begin(Request& request, Group& begun);
+  void commit_gathered(Group& group);
   void commit(std::span<Request* const> group);
   bool apply_together(std::span<Request* const> group);
   void commit_one_by_one(std::span<Request* const> group);
@@ -105,7 +121,7 @@ class Database {
   const bool is_in_memory_;
 
   std::mutex gathering_mutex_;
-  std::shared_ptr<Group> gathering_;  // whose first request waits to commit it; or null
+  Group* gathering_ = nullptr;  // whose first request waits to commit it
 
   // Held while any Database of this process writes to the file: SQLite lets one
   // write at a time, and lets the others sleep and try again.

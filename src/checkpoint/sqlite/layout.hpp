@@ -100,6 +100,8 @@ class Layout {
 
   virtual std::optional<CheckpointTuple> get_tuple(Connection& connection,
                                                    const CheckpointKey& key) = 0;
+  // Whether that takes no time, for there is none, or it is in memory but for a few rows.
+  virtual bool is_at_hand(Connection&, const CheckpointKey&) { return false; }
   virtual std::vector<CheckpointTuple> list(Connection& connection, std::string_view thread_id,
                                             std::optional<std::string_view> checkpoint_ns,
                                             const ListOptions& options) = 0;

@@ -37,6 +37,7 @@ class NativeLayout final : public Layout {
 
   std::optional<CheckpointTuple> get_tuple(Connection& connection,
                                            const CheckpointKey& key) override;
+  bool is_at_hand(Connection& connection, const CheckpointKey& key) override;
   std::vector<CheckpointTuple> list(Connection& connection, std::string_view thread_id,
                                     std::optional<std::string_view> checkpoint_ns,
                                     const ListOptions& options) override;

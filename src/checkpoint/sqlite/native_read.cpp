@@ -101,6 +101,10 @@ std::optional<CheckpointTuple> NativeLayout::get_tuple(Connection& connection,
   return tuple;
 }
 
+bool NativeLayout::is_at_hand(Connection& connection, const CheckpointKey& key) {
+  return cache_.knows(key) || newest_checkpoint(connection, key).empty();
+}
+
 std::vector<CheckpointTuple> NativeLayout::list(Connection& connection, std::string_view thread_id,
                                                 std::optional<std::string_view> checkpoint_ns,
                                                 const ListOptions& options) {

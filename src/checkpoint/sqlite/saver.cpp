@@ -74,7 +74,8 @@ SqliteSaver::~SqliteSaver() = default;
 
 std::optional<CheckpointTuple> SqliteSaver::get_tuple(const CheckpointKey& key) {
   return parts_->database.read(
-      [&](Connection& connection) { return parts_->tables->get_tuple(connection, key); });
+      [&](Connection& connection) { return parts_->tables->get_tuple(connection, key); },
+      [&](Connection& connection) { return parts_->tables->is_at_hand(connection, key); });
 }
 
 std::vector<CheckpointTuple> SqliteSaver::list(std::string_view thread_id,
