@@ -58,6 +58,15 @@ TEST_F(DamagedFile, CountsAreRightAfterWhatWasReplaced) {
   EXPECT_EQ(verified(), "");
 }
 
+TEST_F(DamagedFile, AThreadThatIsNotListedIsTold) {
+  EXPECT_EQ(verified(), "");  // there is none
+  put_notes(*open(), 2);
+  execute("DELETE FROM threads");
+  EXPECT_EQ(verified(), "wrong_counts : is not in the table of threads\n");
+  EXPECT_EQ(render(open()->repair("t").left), "");
+  EXPECT_EQ(verified(), "");
+}
+
 TEST_F(DamagedFile, AVersionThatLeadsBackToItselfIsTold) {
   put_notes(*open(), 8);
   execute(

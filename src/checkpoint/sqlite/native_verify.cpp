@@ -256,7 +256,11 @@ void NativeLayout::verify_counts(Connection& connection, const std::string& thre
   Rows rows = connection.query(
       "SELECT checkpoints, writes, bytes, checkpoint_id, status FROM threads WHERE thread_id = ?",
       thread_id);
-  if (!rows.next()) return note("is not in the table of threads");
+  if (!rows.next()) {
+    const bool is_stored = size.checkpoints + size.writes + size.values > 0;
+    if (is_stored) note("is not in the table of threads");
+    return;
+  }
   const auto compare = [&](const std::string& noun, std::int64_t said, std::uint64_t found) {
     if (said == static_cast<std::int64_t>(found)) return;
     note("has " + std::to_string(found) + " " + noun + ", and " + std::to_string(said) +
