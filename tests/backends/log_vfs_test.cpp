@@ -43,7 +43,7 @@ class Log : public testing::Test {
 
   TemporaryFolder folder_;
   std::string path_ = (folder_.path / "rows.db").string();
-  Connection connection_{path_, 1s};
+  Connection connection_{path_, 10ms};
 };
 
 TEST_F(Log, HoldsEachCommitWhenItIsDone) {
@@ -101,6 +101,45 @@ TEST_F(Log, GrowsAheadOnlyBehindWhatOthersWrote) {
     if (i % 10 == 9) other.execute("PRAGMA wal_checkpoint(PASSIVE)");
   }
   EXPECT_EQ(found(), "840 rows, 2800000.0 bytes, ok");
+}
+
+TEST_F(Log, IsCopiedAsItIsEachTime) {
+  insert(2000);
+  for (std::int64_t round = 1; round <= 4; ++round) {
+    // Some pages follow each other in the log and in the file, others do not.
+    connection_.run("UPDATE rows SET data = randomblob(1000 + ?)", round);
+    connection_.run("UPDATE rows SET data = zeroblob(?) WHERE id % 7 = 0", round);
+    connection_.execute("PRAGMA wal_checkpoint(FULL)");
+    const auto expected = connection_.value("SELECT sum(length(data)) FROM rows");
+    Connection other(path_, 1s);  // reads the file, as all of the log is copied
+    EXPECT_EQ(other.value("SELECT sum(length(data)) FROM rows"), expected);
+    EXPECT_EQ(other.value("PRAGMA integrity_check"), "ok");
+  }
+}
+
+TEST_F(Log, IsCopiedWhileOthersReadAndWrite) {
+  Connection writer(path_, 1ms);
+  Connection reader(path_, 1ms);
+  for (int round = 0; round < 6; ++round) {
+    insert(100);
+    reader.execute("BEGIN");
+    const auto seen = reader.value("SELECT count(*) FROM rows");
+    insert(100);
+    if (round % 2 == 0) writer.execute("BEGIN IMMEDIATE; DELETE FROM rows WHERE id % 3 = 0");
+    // Not all can be copied.
+    connection_.try_execute("PRAGMA wal_checkpoint(FULL)");
+    if (round % 2 == 0) writer.execute("COMMIT");
+    EXPECT_EQ(reader.value("SELECT count(*) FROM rows"), seen);
+    reader.execute("COMMIT");
+    EXPECT_EQ(reader.value("PRAGMA integrity_check"), "ok");
+  }
+}
+
+TEST_F(Log, IsCopiedWhenItIsLong) {
+  connection_.copy_log_after(50);
+  for (int i = 0; i < 200; ++i) insert(10);
+  EXPECT_LT(size(), 500'000U);
+  EXPECT_EQ(found(), "2000 rows, 2000000.0 bytes, ok");
 }
 
 TEST_F(Log, PassesOnWhatOthersCommitted) {

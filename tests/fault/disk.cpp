@@ -86,6 +86,7 @@ void run_on_faulty_disk(Trial& trial, const FaultPlan& plan) {
     try {
       if (!saver) saver.emplace(trial.open());
       trial.run_to_end(saver->get());
+      saver->get()->vacuum();  // the log of so small a run would only be copied when it is closed
       break;
     } catch (const StorageError& error) {
       note_error(error, trial.sink());

@@ -65,7 +65,8 @@ std::string_view Rows::text(int column) const {
   return {static_cast<const char*>(bytes), static_cast<std::size_t>(size)};
 }
 
-Connection::Connection(const std::string& path, std::chrono::milliseconds busy_timeout) {
+Connection::Connection(const std::string& path, std::chrono::milliseconds busy_timeout)
+    : busy_timeout_(static_cast<int>(busy_timeout.count())) {
   // SQLite would make a file that is gone when it is closed.
   if (path.empty()) throw StorageError("the path of the SQLite file is empty; name a file");
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
@@ -73,7 +74,7 @@ Connection::Connection(const std::string& path, std::chrono::milliseconds busy_t
   try {
     if (code != SQLITE_OK) fail(database_, code, path.c_str());
     sqlite3_extended_result_codes(database_, 1);
-    sqlite3_busy_timeout(database_, static_cast<int>(busy_timeout.count()));
+    sqlite3_busy_timeout(database_, busy_timeout_);
   } catch (...) {
     sqlite3_close(database_);
     throw;
@@ -210,6 +211,22 @@ bool Connection::is_reading() const {
 }
 
 std::int64_t Connection::total_changes() const { return sqlite3_total_changes64(database_); }
+
+void Connection::copy_log_after(int pages) {
+  most_pages_ = pages;
+  sqlite3_wal_hook(database_, copy_log, this);
+}
+
+// SQLite's callback after a commit. What cannot be copied now stays in the log until later; the
+// commit is done all the same. Nobody is waited for: who reads or writes may take long.
+int Connection::copy_log(void* connection, sqlite3* database, const char* name, int pages) {
+  const auto& self = *static_cast<const Connection*>(connection);
+  if (pages < self.most_pages_) return SQLITE_OK;
+  sqlite3_busy_timeout(database, 0);
+  sqlite3_wal_checkpoint_v2(database, name, SQLITE_CHECKPOINT_FULL, nullptr, nullptr);
+  sqlite3_busy_timeout(database, self.busy_timeout_);
+  return SQLITE_OK;
+}
 
 std::uint32_t* Connection::log_index() {
   constexpr int kRegion = 32 << 10;

@@ -107,11 +107,17 @@ class Connection {
   // How many rows were changed since it was opened.
   std::int64_t total_changes() const;
 
+  // A commit that leaves more pages than this in the log copies them to the file. If no other
+  // process writes at the moment, none does until that is done: the log can then begin anew, and
+  // is copied many pages at a time.
+  void copy_log_after(int pages);
+
   // The index of the file's log, which all that use the file share in memory.
   // Null if there is none, as for a file in memory.
   std::uint32_t* log_index();
 
  private:
+  static int copy_log(void* connection, sqlite3* database, const char* name, int pages);
   sqlite3_stmt* prepare(std::string_view sql);
   std::int64_t finish(sqlite3_stmt* statement);
   static void bind(sqlite3_stmt* statement, int position, std::string_view text);
@@ -126,6 +132,8 @@ class Connection {
   }
 
   sqlite3* database_ = nullptr;
+  const int busy_timeout_;                                     // in milliseconds
+  int most_pages_ = 0;                                         // in the log
   std::unordered_map<const char*, sqlite3_stmt*> statements_;  // by where their text is
 };
 

@@ -17,8 +17,8 @@ constexpr std::size_t kMostReaders = 16;
 // The pages that steps of many threads touch stay in memory, and go from the log
 // to the file less often than by default: a page that changes often is written
 // there once, and few steps wait for the two syncs that this takes.
-constexpr const char* kWriterPragmas =
-    "PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 4000";
+constexpr const char* kWriterPragmas = "PRAGMA cache_size = -8000";
+constexpr int kMostPagesInLog = 4000;
 
 bool keeps_in_memory(const std::string& path) { return path == ":memory:"; }
 
@@ -74,7 +74,10 @@ std::unique_ptr<Connection> Database::connect() const {
   if (!writer_) connection->execute("PRAGMA auto_vacuum = INCREMENTAL");
   connection->execute(synchronous_pragma(options_.synchronous));
   use_wal(*connection, options_.busy_timeout);
-  if (!writer_) connection->execute(kWriterPragmas);
+  if (!writer_) {
+    connection->execute(kWriterPragmas);
+    connection->copy_log_after(kMostPagesInLog);
+  }
   return connection;
 }
 

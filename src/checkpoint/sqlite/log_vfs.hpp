@@ -5,9 +5,13 @@
 // zeros: a sync that finds the file as long as before takes less than half the time of
 // one that must also store how long it has become.
 //
-// Only the log is touched, and only when its bytes are handed to the system: all
-// of a commit are there before SQLite hears that its last write has succeeded,
-// so what readers see, what a crash leaves and what an error undoes is the same.
+// Where the log is copied to the database, which SQLite does page by page too, it is read and
+// written many pages at a time.
+//
+// Bytes only reach the system later than SQLite hands them over, never in another order: all of
+// a commit are there before SQLite hears that its last write has succeeded, and all of a copy
+// before it begins to sync the database. So what readers see, what a crash leaves and what an
+// error undoes is the same.
 #pragma once
 
 namespace clew::sqlite {

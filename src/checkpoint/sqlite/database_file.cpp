@@ -1,0 +1,128 @@
+#include "checkpoint/sqlite/database_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <new>
+#include <utility>
+
+namespace clew::sqlite {
+namespace {
+
+// The header of the log's index; see walIndexHdr in the description of SQLite's file format.
+constexpr int kIndexRegion = 32 << 10;
+constexpr std::uint32_t kVersion = 3'007'000;
+constexpr std::size_t kFrames = 4;         // how many frames the log has
+constexpr std::size_t kFramesToCopy = 32;  // up to which one the copy goes that was begun last
+
+constexpr int kWriteLock = 0;
+
+std::uint32_t load(std::uint32_t* index, std::size_t place) {
+  return std::atomic_ref(index[place]).load(std::memory_order_acquire);
+}
+
+int write_database(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
+  try {
+    const Bytes view(static_cast<const std::uint8_t*>(bytes), static_cast<std::size_t>(size));
+    return file_of<DatabaseFile>(file).write(view, offset);
+  } catch (const std::bad_alloc&) {
+    return SQLITE_NOMEM;
+  }
+}
+
+int control_database(sqlite3_file* file, int operation, void* argument) {
+  if (operation == SQLITE_FCNTL_CKPT_START) file_of<DatabaseFile>(file).begin_copy();
+  if (operation == SQLITE_FCNTL_CKPT_DONE) file_of<DatabaseFile>(file).end_copy();
+  return Pass<DatabaseFile, &sqlite3_io_methods::xFileControl>::call(file, operation, argument);
+}
+
+// After the copy SQLite calls these two first.
+int truncate_database(sqlite3_file* file, sqlite3_int64 size) {
+  if (const int code = file_of<DatabaseFile>(file).take_failure(); code != SQLITE_OK) return code;
+  return Pass<DatabaseFile, &sqlite3_io_methods::xTruncate>::call(file, size);
+}
+
+int sync_database(sqlite3_file* file, int flags) {
+  if (const int code = file_of<DatabaseFile>(file).take_failure(); code != SQLITE_OK) return code;
+  return Pass<DatabaseFile, &sqlite3_io_methods::xSync>::call(file, flags);
+}
+
+int lock_log(sqlite3_file* file, int first, int count, int flags) {
+  const int code =
+      Pass<DatabaseFile, &sqlite3_io_methods::xShmLock>::call(file, first, count, flags);
+  const bool is_write_lock = first <= kWriteLock && kWriteLock < first + count;
+  if (code == SQLITE_OK && is_write_lock) {
+    file_of<DatabaseFile>(file).is_only_writer = (flags & SQLITE_SHM_LOCK) != 0;
+  }
+  return code;
+}
+
+int close_database(sqlite3_file* file) {
+  DatabaseFile& database = file_of<DatabaseFile>(file);
+  sqlite3_file* real = real_file(database);
+  const int code = real->pMethods->xClose(real);
+  database.~DatabaseFile();
+  return code;
+}
+
+sqlite3_io_methods make_methods(int version) {
+  using Methods = sqlite3_io_methods;
+  Methods methods{};
+  methods.iVersion = version;
+  methods.xClose = close_database;
+  methods.xRead = Pass<DatabaseFile, &Methods::xRead>::call;
+  methods.xWrite = write_database;
+  methods.xTruncate = truncate_database;
+  methods.xSync = sync_database;
+  methods.xFileSize = Pass<DatabaseFile, &Methods::xFileSize>::call;
+  methods.xLock = Pass<DatabaseFile, &Methods::xLock>::call;
+  methods.xUnlock = Pass<DatabaseFile, &Methods::xUnlock>::call;
+  methods.xCheckReservedLock = Pass<DatabaseFile, &Methods::xCheckReservedLock>::call;
+  methods.xFileControl = control_database;
+  methods.xSectorSize = Pass<DatabaseFile, &Methods::xSectorSize>::call;
+  methods.xDeviceCharacteristics = Pass<DatabaseFile, &Methods::xDeviceCharacteristics>::call;
+  methods.xShmMap = Pass<DatabaseFile, &Methods::xShmMap>::call;
+  methods.xShmLock = lock_log;
+  methods.xShmBarrier = Pass<DatabaseFile, &Methods::xShmBarrier>::call;
+  methods.xShmUnmap = Pass<DatabaseFile, &Methods::xShmUnmap>::call;
+  methods.xFetch = Pass<DatabaseFile, &Methods::xFetch>::call;
+  methods.xUnfetch = Pass<DatabaseFile, &Methods::xUnfetch>::call;
+  return methods;
+}
+
+}  // namespace
+
+int DatabaseFile::write(Bytes bytes, sqlite3_int64 offset) {
+  sqlite3_file* real = real_file(*this);
+  if (is_gathering) return gathered.add(real, bytes, offset);
+  return real->pMethods->xWrite(real, bytes.data(), static_cast<int>(bytes.size()), offset);
+}
+
+void DatabaseFile::begin_copy() {
+  failure = SQLITE_OK;
+  ++copies;
+  is_gathering = is_only_writer && is_complete_copy();
+}
+
+void DatabaseFile::end_copy() {
+  if (std::exchange(is_gathering, false)) failure = gathered.flush(real_file(*this));
+}
+
+int DatabaseFile::take_failure() { return std::exchange(failure, SQLITE_OK); }
+
+bool DatabaseFile::is_complete_copy() {
+  sqlite3_file* real = real_file(*this);
+  void volatile* region = nullptr;
+  const int code = real->pMethods->xShmMap(real, 0, kIndexRegion, 0, &region);
+  if (code != SQLITE_OK || !region) return false;
+  auto* index = static_cast<std::uint32_t*>(const_cast<void*>(region));
+  return load(index, 0) == kVersion && load(index, kFrames) == load(index, kFramesToCopy);
+}
+
+const sqlite3_io_methods& database_file_methods(int version) {
+  static const std::array<sqlite3_io_methods, 3> methods = {make_methods(1), make_methods(2),
+                                                            make_methods(3)};
+  return methods[static_cast<std::size_t>(std::clamp(version, 1, 3)) - 1];
+}
+
+}  // namespace clew::sqlite

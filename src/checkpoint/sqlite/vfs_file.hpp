@@ -1,0 +1,71 @@
+// What the files of a VFS that stands in front of another have in common: each is followed
+// in memory by the file of the VFS behind, which does what is not done here.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace clew::sqlite {
+
+using Bytes = std::span<const std::uint8_t>;
+
+// `File` begins with SQLite's base class.
+template <class File>
+File& file_of(sqlite3_file* file) {
+  return *reinterpret_cast<File*>(file);
+}
+
+template <class File>
+sqlite3_file* real_file(File& file) {
+  return reinterpret_cast<sqlite3_file*>(&file + 1);
+}
+
+// A method of `File` that passes the call on.
+template <class File, auto Method>
+struct Pass;
+
+template <class File, class Result, class... Arguments,
+          Result (*sqlite3_io_methods::*Method)(sqlite3_file*, Arguments...)>
+struct Pass<File, Method> {
+  static Result call(sqlite3_file* file, Arguments... arguments) {
+    sqlite3_file* real = real_file(file_of<File>(file));
+    return (real->pMethods->*Method)(real, arguments...);
+  }
+};
+
+// Writes to a file that follow each other, which are given to the system as one.
+class GatheredWrites {
+ public:
+  // The most that a VFS may expect to be given at once: SQLite's largest page.
+  static constexpr std::size_t kMost = 64 << 10;
+
+  // What does not follow, or would be too much, is written first.
+  int add(sqlite3_file* file, Bytes bytes, sqlite3_int64 offset) {
+    const bool follows = begin_ + static_cast<sqlite3_int64>(bytes_.size()) == offset;
+    if (!follows || bytes_.size() + bytes.size() > kMost) {
+      if (const int code = flush(file); code != SQLITE_OK) return code;
+    }
+    if (bytes_.empty()) begin_ = offset;
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    return SQLITE_OK;
+  }
+
+  // Whatever comes of it, nothing is left.
+  int flush(sqlite3_file* file) {
+    if (bytes_.empty()) return SQLITE_OK;
+    const int code =
+        file->pMethods->xWrite(file, bytes_.data(), static_cast<int>(bytes_.size()), begin_);
+    bytes_.clear();
+    return code;
+  }
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+  sqlite3_int64 begin_ = 0;
+};
+
+}  // namespace clew::sqlite
