@@ -293,12 +293,6 @@ class ListDifference {
   Difference result_;
 };
 
-const detail::FlatObject* as_flat_object(const Value& object) {
-  const Node* node = ValueAccess::node(object);
-  return node && node->type == detail::kFlatObject ? static_cast<const detail::FlatObject*>(node)
-                                                   : nullptr;
-}
-
 const detail::TreeObject* as_tree_object(const Value& object) {
   const Node* node = ValueAccess::node(object);
   return node && node->type == detail::kTreeObject ? static_cast<const detail::TreeObject*>(node)
@@ -307,13 +301,6 @@ const detail::TreeObject* as_tree_object(const Value& object) {
 
 // Two objects of which one extends the other keep their keys at the same
 // positions, so their values compare as two lists do.
-bool keys_extend(const detail::FlatObject& older, const detail::FlatObject& newer) {
-  if (older.shape() == newer.shape()) return true;
-  const Value* old_keys = older.shape()->keys();
-  return older.count <= newer.count &&
-         std::equal(old_keys, old_keys + older.count, newer.shape()->keys(), same);
-}
-
 bool keys_extend(const detail::TreeObject& older, const detail::TreeObject& newer) {
   if (older.keys.size > newer.keys.size) return false;
   return ListDifference(older.keys, newer.keys).run().changed.empty();
@@ -359,8 +346,8 @@ Difference difference_by_key(const Value& older, const Value& newer) {
 }
 
 Difference object_difference(const Value& older, const Value& newer) {
-  const auto* old_flat = as_flat_object(older);
-  const auto* new_flat = as_flat_object(newer);
+  const auto* old_flat = detail::as_flat_object(older);
+  const auto* new_flat = detail::as_flat_object(newer);
   if (old_flat && new_flat && keys_extend(*old_flat, *new_flat)) {
     return difference_by_position(*old_flat, *new_flat);
   }

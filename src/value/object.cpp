@@ -473,6 +473,16 @@ Ref<const ExtensionType> make_extension_type(ExtensionCode code, std::string_vie
   return result;
 }
 
+Value make_object_like(const FlatObject& other, std::span<Value> values) {
+  return flat_object(Ref<const Shape>::share(other.shape()), values);
+}
+
+bool keys_extend(const FlatObject& older, const FlatObject& newer) {
+  if (older.shape() == newer.shape()) return true;
+  return older.count <= newer.count &&
+         are_same_keys({older.shape()->keys(), older.count}, newer.shape()->keys());
+}
+
 Value make_object(std::span<Value> keys, std::span<Value> values) {
   if (keys.size() <= kWidth) return small_object(keys, values);
   return large_object(keys, values);

@@ -57,6 +57,16 @@ inline constexpr std::size_t kShapeSlots = 256;
 const Shape* noted_shape(std::size_t slot);
 void note_shape(std::size_t slot, const Shape* shape);
 
+// The small object that a value is, or null.
+inline const FlatObject* as_flat_object(const Value& object) {
+  const Node* node = object.is_object() ? ValueAccess::node(object) : nullptr;
+  return node && node->type == kFlatObject ? static_cast<const FlatObject*>(node) : nullptr;
+}
+// Whether `newer` has the keys of `older`, at the same positions, and perhaps more behind them.
+bool keys_extend(const FlatObject& older, const FlatObject& newer);
+// An object with the keys of another. Takes the values, one for each.
+Value make_object_like(const FlatObject& other, std::span<Value> values);
+
 // Reading; `object` is a FlatObject, a TreeObject, or nullptr for an empty one.
 std::size_t object_size(const Node* object);
 std::size_t object_find(const Node* object, std::string_view key);

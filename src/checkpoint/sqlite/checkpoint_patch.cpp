@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "checkpoint/sqlite/value_patch.hpp"
+#include "value/object.hpp"
 
 namespace clew::sqlite {
 namespace {
@@ -32,51 +33,68 @@ struct Parts {
   }
 };
 
-constexpr std::array<std::string_view, 7> kKeys = {
-    "v", "ts", "channel_versions", "versions_seen", "updated_channels", "triggers", "origins"};
-
-std::optional<Parts> as_parts(const std::array<const Value*, kKeys.size()>& found) {
+std::optional<Parts> as_parts(const std::array<const Value*, kCheckpointKeys.size()>& found) {
   const Parts parts{*found[0], *found[1], *found[2], *found[3], *found[4], *found[5], *found[6]};
   return parts.are_maps() ? std::optional(parts) : std::nullopt;
 }
 
+bool are_in_order(const detail::FlatObject& checkpoint) {
+  const Value* keys = checkpoint.shape()->keys();
+  return checkpoint.count == kCheckpointKeys.size() &&
+         std::equal(
+             kCheckpointKeys.begin(), kCheckpointKeys.end(), keys,
+             [](std::string_view key, const Value& found) { return key == found.as_string(); });
+}
+
 // Nothing if there are others, or if they are in another order.
 std::optional<Parts> parts_in_order(const Value& checkpoint) {
-  if (!checkpoint.is_object() || checkpoint.size() != kKeys.size()) return std::nullopt;
-  std::array<const Value*, kKeys.size()> found;
-  std::size_t count = 0;
-  for (auto [key, value] : checkpoint.items()) {
-    if (key != kKeys[count]) return std::nullopt;
-    found[count++] = &value;
-  }
+  const auto* entries = detail::as_flat_object(checkpoint);
+  if (!entries || !are_in_order(*entries)) return std::nullopt;
+  std::array<const Value*, kCheckpointKeys.size()> found;
+  for (std::size_t i = 0; i < found.size(); ++i) found[i] = &entries->values()[i];
   return as_parts(found);
 }
 
 // In any order: a serializer need not keep it.
 std::optional<Parts> parts_of(const Value& checkpoint) {
   if (!checkpoint.is_object()) return std::nullopt;
-  std::array<const Value*, kKeys.size()> found;
-  for (std::size_t i = 0; i < kKeys.size(); ++i) {
-    found[i] = checkpoint.find(kKeys[i]);
+  std::array<const Value*, kCheckpointKeys.size()> found;
+  for (std::size_t i = 0; i < kCheckpointKeys.size(); ++i) {
+    found[i] = checkpoint.find(kCheckpointKeys[i]);
     if (!found[i]) return std::nullopt;
   }
   return as_parts(found);
 }
 
+bool is_same(const Value* before, const Value& value) { return before && *before == value; }
+
 // Calls `use` with the key, the value and the value before, or null, of all entries of `newer`
-// that are new or may have changed. False if it returns that, or if others are gone or in
-// another order.
+// that are new or not the same. False if it returns that.
+template <class Use>
+bool use_changed(const detail::FlatObject& older, const detail::FlatObject& newer, const Use& use) {
+  for (std::size_t i = 0; i < newer.count; ++i) {
+    const Value* earlier = i < older.count ? &older.values()[i] : nullptr;
+    const Value& value = newer.values()[i];
+    if (earlier && (same(*earlier, value) || *earlier == value)) continue;
+    if (!use(newer.shape()->keys()[i].as_string(), value, earlier)) return false;
+  }
+  return true;
+}
+
+// The same of any. False also if others are gone or in another order.
 template <class Use>
 bool use_changed(const Value& older, const Value& newer, const Use& use) {
+  const auto* before = detail::as_flat_object(older);
+  const auto* now = detail::as_flat_object(newer);
+  if (before && now && keys_extend(*before, *now)) return use_changed(*before, *now, use);
   const Difference between = difference(older, newer);
   if (!between.keeps_order || !between.erased.empty()) return false;
   return std::ranges::all_of(between.changed, [&](std::size_t position) {
     const auto [key, value] = newer.items()[position];
-    return use(key, value, older.find(key));
+    const Value* earlier = older.find(key);
+    return is_same(earlier, value) || use(key, value, earlier);
   });
 }
-
-bool is_same(const Value* before, const Value& value) { return before && *before == value; }
 
 // One version for all channels that have another one than before.
 struct NewVersion {
@@ -84,8 +102,7 @@ struct NewVersion {
   std::vector<std::string_view> channels;
 
   bool find(const Value& before, const Value& now) {
-    const auto add = [&](std::string_view channel, const Value& found, const Value* earlier) {
-      if (is_same(earlier, found)) return true;
+    const auto add = [&](std::string_view channel, const Value& found, const Value*) {
       if (channels.empty()) version = found;
       channels.push_back(channel);
       return found == version;
@@ -120,8 +137,7 @@ struct NewVersion {
 // The channels that a node has seen meanwhile, at the versions they had before the step.
 std::optional<Value> seen_in_step(const Value& before, const Value& seen, const Value& versions) {
   ListBuilder channels;
-  const auto add = [&](std::string_view channel, const Value& version, const Value* earlier) {
-    if (is_same(earlier, version)) return true;
+  const auto add = [&](std::string_view channel, const Value& version, const Value*) {
     channels.push_back(channel);
     return is_same(versions.find(channel), version);
   };
@@ -143,8 +159,8 @@ std::optional<Value> nodes_in_step(const Parts& older, const Parts& newer) {
 
 std::optional<Value> new_origins(const Parts& older, const Parts& newer) {
   ObjectBuilder origins;
-  const auto add = [&](std::string_view channel, const Value& origin, const Value* earlier) {
-    if (!is_same(earlier, origin)) origins.set(channel, origin);
+  const auto add = [&](std::string_view channel, const Value& origin, const Value*) {
+    origins.set(channel, origin);
     return true;
   };
   if (!use_changed(older.origins, newer.origins, add)) return std::nullopt;
@@ -210,16 +226,24 @@ Value names_at(const Value& channels, const Value& places) {
 Value apply_step(const Value& before, const Value& patch) {
   const std::optional<Parts> older = parts_of(before);
   require_fit(older && patch[3].is_list() && patch[4].is_object() && patch[7].is_object());
-  return object({{"v", older->version},
-                 {"ts", patch[1]},
-                 {"channel_versions", set_all(older->channel_versions, patch[3], patch[2])},
-                 {"versions_seen", see(older->versions_seen, patch[4], older->channel_versions)},
-                 {"updated_channels", names_at(patch[3], patch[5])},
-                 {"triggers", patch[6]},
-                 {"origins", older->origins.merge(patch[7])}});
+  return make_checkpoint_map(
+      {older->version, patch[1], set_all(older->channel_versions, patch[3], patch[2]),
+       see(older->versions_seen, patch[4], older->channel_versions), names_at(patch[3], patch[5]),
+       patch[6], older->origins.merge(patch[7])},
+      before);
 }
 
 }  // namespace
+
+Value make_checkpoint_map(std::array<Value, kCheckpointKeys.size()> values, const Value& earlier) {
+  const auto* entries = detail::as_flat_object(earlier);
+  if (entries && are_in_order(*entries)) return detail::make_object_like(*entries, values);
+  ObjectBuilder checkpoint;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    checkpoint.set(kCheckpointKeys[i], std::move(values[i]));
+  }
+  return std::move(checkpoint).build();
+}
 
 std::optional<Value> make_checkpoint_patch(const Value& older, const Value& newer) {
   if (auto step = make_step(older, newer)) return step;

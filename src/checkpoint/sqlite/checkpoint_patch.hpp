@@ -11,11 +11,20 @@
 // `origins` those that are added. Anything else is a patch as of any value (value_patch.hpp).
 #pragma once
 
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include <clew/value.hpp>
 
 namespace clew::sqlite {
+
+// What a checkpoint is without its values.
+inline constexpr std::array<std::string_view, 7> kCheckpointKeys = {
+    "v", "ts", "channel_versions", "versions_seen", "updated_channels", "triggers", "origins"};
+
+// The object of these entries, given in this order. If `earlier` is one too, their keys are shared.
+Value make_checkpoint_map(std::array<Value, kCheckpointKeys.size()> values, const Value& earlier);
 
 // Nothing if there is no patch that is much smaller than `newer` itself.
 std::optional<Value> make_checkpoint_patch(const Value& older, const Value& newer);

@@ -18,7 +18,7 @@ constexpr std::size_t kMostReaders = 16;
 // to the file less often than by default: a page that changes often is written
 // there once, and few steps wait for the two syncs that this takes.
 constexpr const char* kWriterPragmas = "PRAGMA cache_size = -8000";
-constexpr int kMostPagesInLog = 4000;
+constexpr int kMostPagesInLog = 8000;
 
 bool keeps_in_memory(const std::string& path) { return path == ":memory:"; }
 

@@ -49,16 +49,16 @@ class Database {
     return look(*reader.connection);
   }
 
-  // The same. While nobody writes it is on the connection that does, if `takes_no_time` there:
-  // what that one has in memory is what the file holds, where another reads again what was
-  // written meanwhile.
-  template <class Look, class TakesNoTime>
-  auto read(const Look& look, const TakesNoTime& takes_no_time) {
-    if (const std::unique_lock lock(writer_mutex_, std::try_to_lock); lock) {
-      const Snapshot snapshot(*writer_);
-      if (takes_no_time(*writer_)) return look(*writer_);
-    }
-    return read(look);
+  // The same on the connection that writes, while nobody does: what that one has in memory is
+  // what the file holds, where another reads again what was written meanwhile. `look` returns
+  // whether it has found what it looks for; it must not take long, as writers wait for it. False
+  // also if somebody writes.
+  template <class Look>
+  bool read_at_hand(const Look& look) {
+    const std::unique_lock lock(writer_mutex_, std::try_to_lock);
+    if (!lock) return false;
+    const Snapshot snapshot(*writer_);
+    return look(*writer_);
   }
 
   // Outside of any transaction, on the connection that writes.

@@ -100,11 +100,19 @@ class Layout {
 
   virtual std::optional<CheckpointTuple> get_tuple(Connection& connection,
                                                    const CheckpointKey& key) = 0;
-  // Whether that takes no time, for there is none, or it is in memory but for a few rows.
-  virtual bool is_at_hand(Connection&, const CheckpointKey&) { return false; }
+  // The same if it takes no time, for there is none, or it is in memory but for a few rows.
+  // Returns whether it does.
+  virtual bool get_tuple_at_hand(Connection&, const CheckpointKey&,
+                                 std::optional<CheckpointTuple>& /*found*/) {
+    return false;
+  }
   virtual std::vector<CheckpointTuple> list(Connection& connection, std::string_view thread_id,
                                             std::optional<std::string_view> checkpoint_ns,
                                             const ListOptions& options) = 0;
+  // Whether that takes about as long as to store a few.
+  virtual bool is_short(Connection&, std::string_view /*thread_id*/, const ListOptions&) {
+    return false;
+  }
 
   // Reads many checkpoints of one thread and namespace, by their ids.
   virtual internal::GetTuple reader(Connection& connection, const CheckpointKey& /*place*/) {

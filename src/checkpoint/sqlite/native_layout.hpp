@@ -37,10 +37,13 @@ class NativeLayout final : public Layout {
 
   std::optional<CheckpointTuple> get_tuple(Connection& connection,
                                            const CheckpointKey& key) override;
-  bool is_at_hand(Connection& connection, const CheckpointKey& key) override;
+  bool get_tuple_at_hand(Connection& connection, const CheckpointKey& key,
+                         std::optional<CheckpointTuple>& found) override;
   std::vector<CheckpointTuple> list(Connection& connection, std::string_view thread_id,
                                     std::optional<std::string_view> checkpoint_ns,
                                     const ListOptions& options) override;
+  bool is_short(Connection& connection, std::string_view thread_id,
+                const ListOptions& options) override;
 
   internal::GetTuple reader(Connection& connection, const CheckpointKey& place) override;
 

@@ -20,7 +20,7 @@ Checkpoint checkpoint_from(std::string id, const Value& map) {
   Checkpoint checkpoint;
   checkpoint.v = static_cast<int>(map["v"].as_int());
   checkpoint.id = std::move(id);
-  checkpoint.ts = map.get<std::string>("ts");
+  checkpoint.ts = map["ts"].as_string();
   checkpoint.channel_versions = map["channel_versions"];
   checkpoint.versions_seen = map["versions_seen"];
   checkpoint.updated_channels = map["updated_channels"];
@@ -101,8 +101,16 @@ std::optional<CheckpointTuple> NativeLayout::get_tuple(Connection& connection,
   return tuple;
 }
 
-bool NativeLayout::is_at_hand(Connection& connection, const CheckpointKey& key) {
-  return cache_.knows(key) || newest_checkpoint(connection, key).empty();
+bool NativeLayout::get_tuple_at_hand(Connection& connection, const CheckpointKey& key,
+                                     std::optional<CheckpointTuple>& found) {
+  CheckpointKey place = key;
+  if (place.checkpoint_id.empty()) place.checkpoint_id = newest_checkpoint(connection, key);
+  if (place.checkpoint_id.empty()) return true;
+  const auto known = cache_.look(place);
+  if (!known) return false;
+  NativeReader reader(connection, *serializer_, key.thread_id, key.checkpoint_ns);
+  found = reader.get_tuple(place.checkpoint_id, &*known);
+  return true;
 }
 
 std::vector<CheckpointTuple> NativeLayout::list(Connection& connection, std::string_view thread_id,
@@ -119,6 +127,23 @@ std::vector<CheckpointTuple> NativeLayout::list(Connection& connection, std::str
     NativeReader(connection, *serializer_, thread_id, place).list(options, found);
   }
   return found;
+}
+
+// Judged by what a checkpoint of the thread takes on average.
+bool NativeLayout::is_short(Connection& connection, std::string_view thread_id,
+                            const ListOptions& options) {
+  constexpr std::int64_t kMostCheckpoints = 64;
+  constexpr std::int64_t kMostBytes = 128 << 10;
+  if (!options.limit || *options.limit > kMostCheckpoints || !options.filter.is_null()) {
+    return false;
+  }
+  Rows rows =
+      connection.query("SELECT bytes, checkpoints FROM threads WHERE thread_id = ?", thread_id);
+  if (!rows.next()) return true;
+  const std::int64_t checkpoints = std::max<std::int64_t>(1, rows.integer(1));
+  const std::int64_t bytes_each = rows.integer(0) / checkpoints;
+  return bytes_each <=
+         kMostBytes / std::max<std::int64_t>(1, static_cast<std::int64_t>(*options.limit));
 }
 
 internal::GetTuple NativeLayout::reader(Connection& connection, const CheckpointKey& place) {
@@ -432,6 +457,7 @@ std::optional<StoredBlob> NativeReader::search(Versions& versions, std::string_v
 
 const VersionChain* NativeReader::Versions::find(std::string_view version) const {
   if (last_version.is_string() && last_version.as_string() == version) return &last;
+  if (known.empty()) return nullptr;
   const auto found = known.find(version);
   return found == known.end() ? nullptr : &found->second;
 }

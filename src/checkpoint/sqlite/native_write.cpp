@@ -49,13 +49,11 @@ Value origins_of(const CheckpointPut& put, const Lineage& parent) {
 }
 
 Value checkpoint_map(const CheckpointPut& put, const Lineage& parent) {
-  return object({{"v", put.checkpoint.v},
-                 {"ts", put.checkpoint.ts},
-                 {"channel_versions", put.checkpoint.channel_versions},
-                 {"versions_seen", put.checkpoint.versions_seen},
-                 {"updated_channels", put.checkpoint.updated_channels},
-                 {"triggers", triggers_of(put, parent.checkpoint.value())},
-                 {"origins", origins_of(put, parent)}});
+  const Value& before = parent.checkpoint.value();
+  return make_checkpoint_map({put.checkpoint.v, put.checkpoint.ts, put.checkpoint.channel_versions,
+                              put.checkpoint.versions_seen, put.checkpoint.updated_channels,
+                              triggers_of(put, before), origins_of(put, parent)},
+                             before);
 }
 
 // Whether JSON text holds all there is to the value.

@@ -18,22 +18,6 @@ constexpr std::size_t kMostNames = 256 << 10;
 // What most rows need, so that the text moves once at most.
 constexpr std::size_t kUsualLength = 500;
 
-// Ends the list that `json` holds so that another element can follow.
-void reopen(std::string& json) {
-  if (json.empty()) {
-    json.reserve(kUsualLength);
-    json += '[';
-  } else {
-    json.back() = ',';
-  }
-}
-
-void add_number(std::string& json, std::int64_t number) {
-  char digits[20];
-  const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-  json.append(digits, end);
-}
-
 [[noreturn]] void fail() {
   throw SerdeError("the row of a checkpoint is damaged: what is packed in it cannot be told");
 }
@@ -104,7 +88,8 @@ class Scanner {
 
   // Up to the next character that means something else.
   std::string_view plain_text() {
-    std::size_t size = 0;
+    // Control characters stand for themselves here; only damage brings them.
+    std::size_t size = internal::plain_prefix(json_, false);
     while (size < json_.size() && !is_special(json_[size])) ++size;
     const std::string_view plain = json_.substr(0, size);
     json_.remove_prefix(size);
@@ -185,76 +170,109 @@ void read_tasks(std::string_view step_writes, std::string_view data, const Visit
 
 // Packing -----------------------------------------------------------------------------
 
+// Adds to a list in JSON. Whoever makes one says how much it will be at most.
+class RowPack::List {
+ public:
+  List(RowPack& pack, std::string& json, std::size_t most) : pack_(pack), json_(json) {
+    const std::size_t size = json.size();
+    if (size == 0) json.reserve(kUsualLength);
+    json.resize(size + most + 1);
+    end_ = json.data() + size;
+    if (size == 0) {
+      add('[');
+    } else {
+      end_[-1] = ',';  // the list goes on
+    }
+  }
+  List(const List&) = delete;
+  List& operator=(const List&) = delete;
+  ~List() { json_.resize(static_cast<std::size_t>(end_ - json_.data())); }
+
+  static std::size_t room_for(std::string_view text) { return 2 * text.size() + 2; }
+  static constexpr std::size_t kRoomForNumber = 20;
+  // The brackets and commas around a blob, a task or a write.
+  static constexpr std::size_t kRoomForRest = 16;
+
+  List& add(char c) {
+    *end_++ = c;
+    return *this;
+  }
+
+  List& add(std::int64_t number) {
+    end_ = std::to_chars(end_, end_ + kRoomForNumber, number).ptr;
+    return *this;
+  }
+
+  List& add(std::string_view text) {
+    add('"');
+    constexpr bool kAsciiOnly = true;  // anything else has to be looked at
+    if (internal::plain_prefix(text, kAsciiOnly) == text.size()) {
+      end_ = std::copy(text.begin(), text.end(), end_);
+    } else {
+      add_escaped(text);
+    }
+    return add('"');
+  }
+
+  List& add(const TypedBytes& value) {
+    add(value.tag).add(',').add(static_cast<std::int64_t>(pack_.data_.size()) + 1);
+    add(',').add(static_cast<std::int64_t>(value.bytes.size()));
+    pack_.data_ += value.bytes;
+    return *this;
+  }
+
+ private:
+  void add_escaped(std::string_view text) {
+    // Of control characters SQLite's JSON does not give all back.
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' '; };
+    pack_.has_odd_name_ = pack_.has_odd_name_ || std::ranges::any_of(text, is_control) ||
+                          internal::find_invalid_utf8(text) != std::string_view::npos;
+    for (char c : text) {
+      if (c == '"' || c == '\\') add('\\');
+      add(c);
+    }
+  }
+
+  RowPack& pack_;
+  std::string& json_;
+  char* end_;
+};
+
 void RowPack::add_blob(std::string_view channel, std::string_view version,
                        const StoredVersion& stored) {
-  reopen(new_blobs_);
-  new_blobs_ += '[';
-  add_text(new_blobs_, channel);
-  new_blobs_ += ',';
-  add_text(new_blobs_, version);
-  new_blobs_ += ',';
-  add_bytes(new_blobs_, stored.data);
-  if (!stored.base.is_null()) {
-    new_blobs_ += ',';
-    add_text(new_blobs_, stored.base.as_string());
-    new_blobs_ += ',';
-    add_text(new_blobs_, stored.base_checkpoint.as_string());
-    new_blobs_ += ',';
-    add_number(new_blobs_, stored.place);
+  const bool is_difference = !stored.base.is_null();
+  const std::string_view base = is_difference ? stored.base.as_string() : "";
+  const std::string_view base_checkpoint = is_difference ? stored.base_checkpoint.as_string() : "";
+  std::size_t most = List::kRoomForRest + 3 * List::kRoomForNumber;
+  for (std::string_view text :
+       {channel, version, std::string_view(stored.data.tag), base, base_checkpoint}) {
+    most += List::room_for(text);
   }
-  new_blobs_ += "]]";
+  List json(*this, new_blobs_, most);
+  json.add('[').add(channel).add(',').add(version).add(',').add(stored.data);
+  if (is_difference) {
+    json.add(',').add(base).add(',').add(base_checkpoint).add(',').add(stored.place);
+  }
+  json.add(']').add(']');
 }
 
 void RowPack::add_writes(const WritesPut& task, std::span<const TypedBytes> values) {
-  reopen(step_writes_);
-  step_writes_ += '[';
-  for (const std::string* name : {&task.task_id, &task.task_path, &task.node}) {
-    add_text(step_writes_, *name);
-    step_writes_ += ',';
+  std::size_t most = List::kRoomForRest + List::room_for(task.task_id) +
+                     List::room_for(task.task_path) + List::room_for(task.node);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    most += List::kRoomForRest + 3 * List::kRoomForNumber + List::room_for(task.writes[i].channel) +
+            List::room_for(values[i].tag);
   }
-  step_writes_ += '[';
+  List json(*this, step_writes_, most);
+  json.add('[').add(task.task_id).add(',').add(task.task_path).add(',').add(task.node);
+  json.add(',').add('[');
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::string& channel = task.writes[i].channel;
-    step_writes_ += i == 0 ? "[" : ",[";
-    add_number(step_writes_, write_index(channel, i));
-    step_writes_ += ',';
-    add_text(step_writes_, channel);
-    step_writes_ += ',';
-    add_bytes(step_writes_, values[i]);
-    step_writes_ += ']';
+    if (i > 0) json.add(',');
+    json.add('[').add(write_index(channel, i)).add(',').add(channel).add(',').add(values[i]);
+    json.add(']');
   }
-  step_writes_ += "]]]";
-}
-
-void RowPack::add_text(std::string& json, std::string_view text) {
-  json += '"';
-  constexpr bool kAsciiOnly = true;  // anything else has to be looked at
-  if (internal::plain_prefix(text, kAsciiOnly) == text.size()) {
-    json += text;
-  } else {
-    add_escaped(json, text);
-  }
-  json += '"';
-}
-
-void RowPack::add_escaped(std::string& json, std::string_view text) {
-  // Of control characters SQLite's JSON does not give all back.
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' '; };
-  has_odd_name_ = has_odd_name_ || std::ranges::any_of(text, is_control) ||
-                  internal::find_invalid_utf8(text) != std::string_view::npos;
-  for (char c : text) {
-    if (c == '"' || c == '\\') json += '\\';
-    json += c;
-  }
-}
-
-void RowPack::add_bytes(std::string& json, const TypedBytes& value) {
-  add_text(json, value.tag);
-  json += ',';
-  add_number(json, static_cast<std::int64_t>(data_.size()) + 1);
-  json += ',';
-  add_number(json, static_cast<std::int64_t>(value.bytes.size()));
-  data_ += value.bytes;
+  json.add(']').add(']').add(']');
 }
 
 bool RowPack::is_possible() const {

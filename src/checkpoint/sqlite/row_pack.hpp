@@ -64,9 +64,7 @@ class RowPack {
   std::string_view data() const { return data_; }
 
  private:
-  void add_text(std::string& json, std::string_view text);
-  void add_escaped(std::string& json, std::string_view text);
-  void add_bytes(std::string& json, const TypedBytes& value);
+  class List;
 
   std::string new_blobs_;
   std::string step_writes_;

@@ -73,16 +73,28 @@ SqliteSaver::SqliteSaver(std::unique_ptr<Parts> parts) : parts_(std::move(parts)
 SqliteSaver::~SqliteSaver() = default;
 
 std::optional<CheckpointTuple> SqliteSaver::get_tuple(const CheckpointKey& key) {
+  std::optional<CheckpointTuple> found;
+  const bool is_at_hand = parts_->database.read_at_hand([&](Connection& connection) {
+    return parts_->tables->get_tuple_at_hand(connection, key, found);
+  });
+  if (is_at_hand) return found;
   return parts_->database.read(
-      [&](Connection& connection) { return parts_->tables->get_tuple(connection, key); },
-      [&](Connection& connection) { return parts_->tables->is_at_hand(connection, key); });
+      [&](Connection& connection) { return parts_->tables->get_tuple(connection, key); });
 }
 
 std::vector<CheckpointTuple> SqliteSaver::list(std::string_view thread_id,
                                                std::optional<std::string_view> checkpoint_ns,
                                                const ListOptions& options) {
+  Layout& tables = *parts_->tables;
+  std::vector<CheckpointTuple> found;
+  const bool is_at_hand = parts_->database.read_at_hand([&](Connection& connection) {
+    if (!tables.is_short(connection, thread_id, options)) return false;
+    found = tables.list(connection, thread_id, checkpoint_ns, options);
+    return true;
+  });
+  if (is_at_hand) return found;
   return parts_->database.read([&](Connection& connection) {
-    return parts_->tables->list(connection, thread_id, checkpoint_ns, options);
+    return tables.list(connection, thread_id, checkpoint_ns, options);
   });
 }
 

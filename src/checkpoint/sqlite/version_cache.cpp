@@ -32,13 +32,6 @@ std::optional<VersionCache::Known> VersionCache::look(const CheckpointKey& key) 
   return lineages_.look(key, newest_of);
 }
 
-bool VersionCache::knows(const CheckpointKey& key) {
-  const auto is_meant = [&](const std::string& checkpoint_id, const Lineage&) {
-    return key.checkpoint_id.empty() || key.checkpoint_id == checkpoint_id;
-  };
-  return lineages_.look_at(key, is_meant).value_or(false);
-}
-
 void VersionCache::remember(const CheckpointKey& place, std::string_view checkpoint_id,
                             Lineage lineage) {
   const std::size_t bytes = size_of(lineage);

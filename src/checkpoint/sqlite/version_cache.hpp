@@ -37,9 +37,6 @@ class VersionCache {
   };
   std::optional<Known> look(const CheckpointKey& key);
 
-  // Whether it is known. Without an id: whether any of the thread and namespace is.
-  bool knows(const CheckpointKey& key);
-
   // Replaces what was known of the thread and namespace.
   void remember(const CheckpointKey& place, std::string_view checkpoint_id, Lineage lineage);
 
