@@ -1,6 +1,7 @@
 // A super-step is one row of the native layout: what is packed in it is found, stays found when
 // the row has to be taken apart, and is seen by SQL as if it had rows of its own.
 #include <filesystem>
+#include <limits>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -81,6 +82,37 @@ TEST(RowPack, GivesBackWhatWasPacked) {
             "t1 0 a \"x\" of node\n"
             "t1 -3 __interrupt__ 1 of node\n"
             "t2 0 b [1,2] of node\n");
+}
+
+TEST(RowPack, NamesOfQuotesAloneAreAsTheyWere) {
+  for (std::size_t size = 0; size < 70; ++size) {
+    RowPack pack;
+    const std::string name(size, '"');
+    const std::string path(size, '\\');
+    pack.add_blob(
+        name, path,
+        {{name, "x"}, Value(name), std::numeric_limits<std::int64_t>::min(), Value(path)});
+    WritesPut put = task(name, {{path, "x"}, {name, "y"}});
+    put.task_path = path;
+    put.node = name;
+    add(pack, put);
+    ASSERT_TRUE(pack.is_possible());
+
+    PackedBlobs blobs;
+    blobs.read(pack.new_blobs(), pack.data());
+    const PackedBlob* blob = blobs.find(name, path);
+    ASSERT_TRUE(blob);
+    EXPECT_EQ(blob->type, name);
+    EXPECT_EQ(blob->base, name);
+    EXPECT_EQ(blob->base_checkpoint_id, path);
+    EXPECT_EQ(blob->place, std::numeric_limits<std::int64_t>::min());
+    const auto writes = sqlite::packed_writes(pack.step_writes(), pack.data(), kSerializer);
+    ASSERT_EQ(writes.size(), 2U);
+    EXPECT_EQ(writes[0].write.channel, path);
+    EXPECT_EQ(writes[1].write.channel, name);
+    EXPECT_EQ(writes[1].write.task_id + writes[1].write.task_path + writes[1].write.node,
+              name + path + name);
+  }
 }
 
 TEST(RowPack, ATaskMayHaveWrittenNothing) {

@@ -4,6 +4,7 @@
 
 #include <clew/errors.hpp>
 
+#include "checkpoint/sqlite/log_index.hpp"
 #include "checkpoint/sqlite/log_vfs.hpp"
 
 namespace clew::sqlite {
@@ -229,12 +230,12 @@ int Connection::copy_log(void* connection, sqlite3* database, const char* name, 
 }
 
 std::uint32_t* Connection::log_index() {
-  constexpr int kRegion = 32 << 10;
   sqlite3_file* file = nullptr;
   sqlite3_file_control(database_, "main", SQLITE_FCNTL_FILE_POINTER, &file);
   if (!file || !file->pMethods || file->pMethods->iVersion < 2) return nullptr;
+  if (!file->pMethods->xShmMap) return nullptr;
   void volatile* index = nullptr;
-  if (file->pMethods->xShmMap(file, 0, kRegion, 0, &index) != SQLITE_OK) return nullptr;
+  if (file->pMethods->xShmMap(file, 0, kIndexRegion, 0, &index) != SQLITE_OK) return nullptr;
   return static_cast<std::uint32_t*>(const_cast<void*>(index));
 }
 

@@ -107,9 +107,9 @@ class Connection {
   // How many rows were changed since it was opened.
   std::int64_t total_changes() const;
 
-  // A commit that leaves more pages than this in the log copies them to the file. If no other
-  // process writes at the moment, none does until that is done: the log can then begin anew, and
-  // is copied many pages at a time.
+  // A commit that leaves so many pages in the log copies them to the file. If no other process
+  // writes at the moment, none does until that is done: the log can begin anew then, unless
+  // somebody reads it, and is copied many pages at a time.
   void copy_log_after(int pages);
 
   // The index of the file's log, which all that use the file share in memory.

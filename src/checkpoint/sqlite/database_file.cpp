@@ -2,24 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <new>
 #include <utility>
+
+#include "checkpoint/sqlite/log_index.hpp"
 
 namespace clew::sqlite {
 namespace {
 
-// The header of the log's index; see walIndexHdr in the description of SQLite's file format.
-constexpr int kIndexRegion = 32 << 10;
-constexpr std::uint32_t kVersion = 3'007'000;
-constexpr std::size_t kFrames = 4;         // how many frames the log has
-constexpr std::size_t kFramesToCopy = 32;  // up to which one the copy goes that was begun last
-
 constexpr int kWriteLock = 0;
-
-std::uint32_t load(std::uint32_t* index, std::size_t place) {
-  return std::atomic_ref(index[place]).load(std::memory_order_acquire);
-}
 
 int write_database(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
   try {
@@ -36,7 +27,8 @@ int control_database(sqlite3_file* file, int operation, void* argument) {
   return Pass<DatabaseFile, &sqlite3_io_methods::xFileControl>::call(file, operation, argument);
 }
 
-// After the copy SQLite calls these two first.
+// SQLite truncates the database after a complete copy and syncs it, unless synchronous is OFF.
+// Only if both succeed is it read instead of the log.
 int truncate_database(sqlite3_file* file, sqlite3_int64 size) {
   if (const int code = file_of<DatabaseFile>(file).take_failure(); code != SQLITE_OK) return code;
   return Pass<DatabaseFile, &sqlite3_io_methods::xTruncate>::call(file, size);
@@ -52,7 +44,8 @@ int lock_log(sqlite3_file* file, int first, int count, int flags) {
       Pass<DatabaseFile, &sqlite3_io_methods::xShmLock>::call(file, first, count, flags);
   const bool is_write_lock = first <= kWriteLock && kWriteLock < first + count;
   if (code == SQLITE_OK && is_write_lock) {
-    file_of<DatabaseFile>(file).is_only_writer = (flags & SQLITE_SHM_LOCK) != 0;
+    constexpr int kExclusive = SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE;
+    file_of<DatabaseFile>(file).is_only_writer = (flags & kExclusive) == kExclusive;
   }
   return code;
 }
@@ -116,13 +109,21 @@ bool DatabaseFile::is_complete_copy() {
   const int code = real->pMethods->xShmMap(real, 0, kIndexRegion, 0, &region);
   if (code != SQLITE_OK || !region) return false;
   auto* index = static_cast<std::uint32_t*>(const_cast<void*>(region));
-  return load(index, 0) == kVersion && load(index, kFrames) == load(index, kFramesToCopy);
+  return load_number(index, 0) == kIndexVersion &&
+         load_number(index, kFrames) == load_number(index, kFramesToCopy);
 }
 
-const sqlite3_io_methods& database_file_methods(int version) {
+const sqlite3_io_methods& database_file_methods(const sqlite3_io_methods& behind) {
   static const std::array<sqlite3_io_methods, 3> methods = {make_methods(1), make_methods(2),
                                                             make_methods(3)};
-  return methods[static_cast<std::size_t>(std::clamp(version, 1, 3)) - 1];
+  const bool shares_memory = behind.iVersion >= 2 && behind.xShmMap;
+  const int version = shares_memory ? std::min(behind.iVersion, 3) : 1;
+  return methods[static_cast<std::size_t>(version) - 1];
+}
+
+DatabaseFile* as_database_file(sqlite3_file* file) {
+  const bool is_one = file && file->pMethods && file->pMethods->xWrite == write_database;
+  return is_one ? &file_of<DatabaseFile>(file) : nullptr;
 }
 
 }  // namespace clew::sqlite

@@ -26,7 +26,10 @@ struct DatabaseFile {
   bool is_complete_copy();
 };
 
-// Passes everything else on; `version` is that of the methods behind.
-const sqlite3_io_methods& database_file_methods(int version);
+// These pass everything else on to those behind, as far as those can do it.
+const sqlite3_io_methods& database_file_methods(const sqlite3_io_methods& behind);
+
+// Null if it is not one: another VFS may stand in front of this one.
+DatabaseFile* as_database_file(sqlite3_file* file);
 
 }  // namespace clew::sqlite

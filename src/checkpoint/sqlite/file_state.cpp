@@ -1,22 +1,17 @@
 #include "checkpoint/sqlite/file_state.hpp"
 
-#include <atomic>
 #include <cstddef>
+
+#include "checkpoint/sqlite/log_index.hpp"
 
 namespace clew::sqlite {
 namespace {
 
-// What is read after this is not older.
 FileState load(std::uint32_t* header) {
   FileState state;
-  for (std::size_t i = 0; i < state.size(); ++i) {
-    state[i] = std::atomic_ref(header[i]).load(std::memory_order_acquire);
-  }
+  for (std::size_t i = 0; i < state.size(); ++i) state[i] = load_number(header, i);
   return state;
 }
-
-// What the header begins with, unless nobody has made it yet.
-constexpr std::uint32_t kVersion = 3'007'000;
 
 }  // namespace
 
@@ -26,7 +21,7 @@ std::optional<FileState> FileWatch::state() const {
   if (!header_) return std::nullopt;
   const FileState first = load(header_);
   const FileState second = load(header_ + first.size());
-  if (first != second || first[0] != kVersion) return std::nullopt;
+  if (first != second || first[0] != kIndexVersion) return std::nullopt;
   return first;
 }
 

@@ -100,8 +100,11 @@ class Layout {
 
   virtual std::optional<CheckpointTuple> get_tuple(Connection& connection,
                                                    const CheckpointKey& key) = 0;
-  // The same if it takes no time, for there is none, or it is in memory but for a few rows.
-  // Returns whether it does.
+  // Whether some questions take no more time than to store a little. Then they are asked where
+  // nobody else may write meanwhile.
+  virtual bool has_quick_answers() const { return false; }
+  // get_tuple() if it is a quick answer, for there is none, or it is in memory but for a few rows.
+  // Returns whether it is.
   virtual bool get_tuple_at_hand(Connection&, const CheckpointKey&,
                                  std::optional<CheckpointTuple>& /*found*/) {
     return false;
@@ -109,7 +112,7 @@ class Layout {
   virtual std::vector<CheckpointTuple> list(Connection& connection, std::string_view thread_id,
                                             std::optional<std::string_view> checkpoint_ns,
                                             const ListOptions& options) = 0;
-  // Whether that takes about as long as to store a few.
+  // Whether a list of one namespace is a quick answer.
   virtual bool is_short(Connection&, std::string_view /*thread_id*/, const ListOptions&) {
     return false;
   }

@@ -12,7 +12,7 @@ namespace clew::sqlite {
 
 struct LogFile {
   sqlite3_file base;
-  DatabaseFile* database = nullptr;
+  DatabaseFile* database = nullptr;  // whose log it is, if that is known
   GatheredWrites gathered = {};
   sqlite3_int64 end = -1;  // where the last write ended
   bool is_gathering = false;

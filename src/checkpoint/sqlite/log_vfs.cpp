@@ -48,7 +48,7 @@ int open_database(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int fl
                   int* out_flags) {
   int code = SQLITE_OK;
   if (auto* opened = open_behind<DatabaseFile>(vfs, name, file, flags, out_flags, code)) {
-    opened->base.pMethods = &database_file_methods(real_file(*opened)->pMethods->iVersion);
+    opened->base.pMethods = &database_file_methods(*real_file(*opened)->pMethods);
   }
   return code;
 }
@@ -57,7 +57,7 @@ int open_log(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, 
   int code = SQLITE_OK;
   if (auto* opened = open_behind<LogFile>(vfs, name, file, flags, out_flags, code)) {
     opened->base.pMethods = &log_file_methods();
-    opened->database = &file_of<DatabaseFile>(sqlite3_database_file_object(name));
+    opened->database = as_database_file(sqlite3_database_file_object(name));
     // Where a torn write can hurt its neighbours, SQLite syncs in the midst of a frame.
     const int device = opened->base.pMethods->xDeviceCharacteristics(file);
     opened->is_gathering = (device & SQLITE_IOCAP_POWERSAFE_OVERWRITE) != 0;

@@ -37,6 +37,7 @@ class NativeLayout final : public Layout {
 
   std::optional<CheckpointTuple> get_tuple(Connection& connection,
                                            const CheckpointKey& key) override;
+  bool has_quick_answers() const override { return true; }
   bool get_tuple_at_hand(Connection& connection, const CheckpointKey& key,
                          std::optional<CheckpointTuple>& found) override;
   std::vector<CheckpointTuple> list(Connection& connection, std::string_view thread_id,

@@ -129,21 +129,22 @@ std::vector<CheckpointTuple> NativeLayout::list(Connection& connection, std::str
   return found;
 }
 
-// Judged by what a checkpoint of the thread takes on average.
+// Judged by what a checkpoint of the thread takes on average, and by what all of them do: those
+// that are listed may be differences from any others.
 bool NativeLayout::is_short(Connection& connection, std::string_view thread_id,
                             const ListOptions& options) {
-  constexpr std::int64_t kMostCheckpoints = 64;
+  constexpr std::size_t kMostCheckpoints = 64;
   constexpr std::int64_t kMostBytes = 128 << 10;
+  constexpr std::int64_t kMostBytesOfAll = 1 << 20;
   if (!options.limit || *options.limit > kMostCheckpoints || !options.filter.is_null()) {
     return false;
   }
   Rows rows =
-      connection.query("SELECT bytes, checkpoints FROM threads WHERE thread_id = ?", thread_id);
-  if (!rows.next()) return true;
-  const std::int64_t checkpoints = std::max<std::int64_t>(1, rows.integer(1));
-  const std::int64_t bytes_each = rows.integer(0) / checkpoints;
-  return bytes_each <=
-         kMostBytes / std::max<std::int64_t>(1, static_cast<std::int64_t>(*options.limit));
+      connection.query("SELECT checkpoints, bytes FROM threads WHERE thread_id = ?", thread_id);
+  if (!rows.next() || rows.integer(0) <= 0) return false;
+  const std::int64_t bytes = rows.integer(1);
+  const auto limit = static_cast<std::int64_t>(*options.limit);
+  return bytes <= kMostBytesOfAll && bytes / rows.integer(0) * limit <= kMostBytes;
 }
 
 internal::GetTuple NativeLayout::reader(Connection& connection, const CheckpointKey& place) {

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "checkpoint/sqlite/log_index.hpp"
+
 namespace clew::sqlite {
 namespace {
 
-// The number in the header that every commit counts up.
-std::uint32_t commits(const FileState& state) { return state[2]; }
+std::uint32_t commits(const FileState& state) { return state[kCommits]; }
 
 }  // namespace
 

@@ -73,29 +73,32 @@ SqliteSaver::SqliteSaver(std::unique_ptr<Parts> parts) : parts_(std::move(parts)
 SqliteSaver::~SqliteSaver() = default;
 
 std::optional<CheckpointTuple> SqliteSaver::get_tuple(const CheckpointKey& key) {
+  Layout& tables = *parts_->tables;
   std::optional<CheckpointTuple> found;
-  const bool is_at_hand = parts_->database.read_at_hand([&](Connection& connection) {
-    return parts_->tables->get_tuple_at_hand(connection, key, found);
-  });
-  if (is_at_hand) return found;
+  const auto look_at_hand = [&](Connection& connection) {
+    return tables.get_tuple_at_hand(connection, key, found);
+  };
+  if (tables.has_quick_answers() && parts_->database.read_at_hand(look_at_hand)) return found;
   return parts_->database.read(
-      [&](Connection& connection) { return parts_->tables->get_tuple(connection, key); });
+      [&](Connection& connection) { return tables.get_tuple(connection, key); });
 }
 
 std::vector<CheckpointTuple> SqliteSaver::list(std::string_view thread_id,
                                                std::optional<std::string_view> checkpoint_ns,
                                                const ListOptions& options) {
   Layout& tables = *parts_->tables;
-  std::vector<CheckpointTuple> found;
-  const bool is_at_hand = parts_->database.read_at_hand([&](Connection& connection) {
-    if (!tables.is_short(connection, thread_id, options)) return false;
-    found = tables.list(connection, thread_id, checkpoint_ns, options);
-    return true;
-  });
-  if (is_at_hand) return found;
-  return parts_->database.read([&](Connection& connection) {
+  const auto look = [&](Connection& connection) {
     return tables.list(connection, thread_id, checkpoint_ns, options);
-  });
+  };
+  std::vector<CheckpointTuple> found;
+  const auto look_at_hand = [&](Connection& connection) {
+    if (!tables.is_short(connection, thread_id, options)) return false;
+    found = look(connection);
+    return true;
+  };
+  const bool may_be_short = checkpoint_ns && tables.has_quick_answers();
+  if (may_be_short && parts_->database.read_at_hand(look_at_hand)) return found;
+  return parts_->database.read(look);
 }
 
 // What cannot be encoded keeps only what builds on it from being stored.
