@@ -117,6 +117,24 @@ TEST_F(Log, IsCopiedAsItIsEachTime) {
   }
 }
 
+TEST_F(Log, IsCopiedAsItIsWhereFewPagesChangeOften) {
+  const std::vector<std::string> tables = {"a", "b", "c"};
+  for (const std::string& name : tables) {
+    connection_.execute("CREATE TABLE " + name + " (n INTEGER); INSERT INTO " + name +
+                        " VALUES (0)");
+  }
+  for (int n = 1; n <= 300; ++n) {
+    std::string change = "BEGIN;";
+    for (const std::string& name : tables) change += "UPDATE " + name + " SET n = n + 1;";
+    connection_.execute(change + "COMMIT");
+    if (n % 7 != 0 && n % 60 != 0) continue;
+    connection_.execute("PRAGMA wal_checkpoint(FULL)");
+    Connection other(path_, 1s);
+    EXPECT_EQ(other.value("SELECT a.n || b.n || c.n FROM a, b, c"),
+              std::to_string(n) + std::to_string(n) + std::to_string(n));
+  }
+}
+
 TEST_F(Log, IsCopiedWhileOthersReadAndWrite) {
   Connection writer(path_, 1ms);
   Connection reader(path_, 1ms);
