@@ -50,30 +50,14 @@ int lock_log(sqlite3_file* file, int first, int count, int flags) {
   return code;
 }
 
-int close_database(sqlite3_file* file) {
-  DatabaseFile& database = file_of<DatabaseFile>(file);
-  sqlite3_file* real = real_file(database);
-  const int code = real->pMethods->xClose(real);
-  database.~DatabaseFile();
-  return code;
-}
-
 sqlite3_io_methods make_methods(int version) {
   using Methods = sqlite3_io_methods;
-  Methods methods{};
+  Methods methods = passing_methods<DatabaseFile>();
   methods.iVersion = version;
-  methods.xClose = close_database;
-  methods.xRead = Pass<DatabaseFile, &Methods::xRead>::call;
   methods.xWrite = write_database;
   methods.xTruncate = truncate_database;
   methods.xSync = sync_database;
-  methods.xFileSize = Pass<DatabaseFile, &Methods::xFileSize>::call;
-  methods.xLock = Pass<DatabaseFile, &Methods::xLock>::call;
-  methods.xUnlock = Pass<DatabaseFile, &Methods::xUnlock>::call;
-  methods.xCheckReservedLock = Pass<DatabaseFile, &Methods::xCheckReservedLock>::call;
   methods.xFileControl = control_database;
-  methods.xSectorSize = Pass<DatabaseFile, &Methods::xSectorSize>::call;
-  methods.xDeviceCharacteristics = Pass<DatabaseFile, &Methods::xDeviceCharacteristics>::call;
   methods.xShmMap = Pass<DatabaseFile, &Methods::xShmMap>::call;
   methods.xShmLock = lock_log;
   methods.xShmBarrier = Pass<DatabaseFile, &Methods::xShmBarrier>::call;

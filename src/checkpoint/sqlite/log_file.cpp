@@ -67,31 +67,15 @@ int truncate_log(sqlite3_file* file, sqlite3_int64 size) {
   return Flush<&sqlite3_io_methods::xTruncate>::call(file, size);
 }
 
-// What is left was never committed.
-int close_log(sqlite3_file* file) {
-  LogFile& log = file_of<LogFile>(file);
-  sqlite3_file* real = real_file(log);
-  const int code = real->pMethods->xClose(real);
-  log.~LogFile();
-  return code;
-}
-
+// What is left when it is closed was never committed.
 sqlite3_io_methods make_methods() {
   using Methods = sqlite3_io_methods;
-  Methods methods{};
-  methods.iVersion = 1;
-  methods.xClose = close_log;
+  Methods methods = passing_methods<LogFile>();
   methods.xRead = read_log;
   methods.xWrite = write_log;
   methods.xTruncate = truncate_log;
   methods.xSync = sync_log;
   methods.xFileSize = Flush<&Methods::xFileSize>::call;
-  methods.xLock = Pass<LogFile, &Methods::xLock>::call;
-  methods.xUnlock = Pass<LogFile, &Methods::xUnlock>::call;
-  methods.xCheckReservedLock = Pass<LogFile, &Methods::xCheckReservedLock>::call;
-  methods.xFileControl = Pass<LogFile, &Methods::xFileControl>::call;
-  methods.xSectorSize = Pass<LogFile, &Methods::xSectorSize>::call;
-  methods.xDeviceCharacteristics = Pass<LogFile, &Methods::xDeviceCharacteristics>::call;
   return methods;
 }
 

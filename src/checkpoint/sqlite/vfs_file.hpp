@@ -37,6 +37,36 @@ struct Pass<File, Method> {
   }
 };
 
+template <class File>
+int close_file(sqlite3_file* file) {
+  File& closed = file_of<File>(file);
+  sqlite3_file* real = real_file(closed);
+  const int code = real->pMethods->xClose(real);
+  closed.~File();
+  return code;
+}
+
+// The methods of version 1, of which those that do something here are to be replaced.
+template <class File>
+sqlite3_io_methods passing_methods() {
+  using Methods = sqlite3_io_methods;
+  Methods methods{};
+  methods.iVersion = 1;
+  methods.xClose = close_file<File>;
+  methods.xRead = Pass<File, &Methods::xRead>::call;
+  methods.xWrite = Pass<File, &Methods::xWrite>::call;
+  methods.xTruncate = Pass<File, &Methods::xTruncate>::call;
+  methods.xSync = Pass<File, &Methods::xSync>::call;
+  methods.xFileSize = Pass<File, &Methods::xFileSize>::call;
+  methods.xLock = Pass<File, &Methods::xLock>::call;
+  methods.xUnlock = Pass<File, &Methods::xUnlock>::call;
+  methods.xCheckReservedLock = Pass<File, &Methods::xCheckReservedLock>::call;
+  methods.xFileControl = Pass<File, &Methods::xFileControl>::call;
+  methods.xSectorSize = Pass<File, &Methods::xSectorSize>::call;
+  methods.xDeviceCharacteristics = Pass<File, &Methods::xDeviceCharacteristics>::call;
+  return methods;
+}
+
 // Writes to a file that follow each other, which are given to the system as one.
 class GatheredWrites {
  public:
