@@ -100,11 +100,10 @@ class Layout {
 
   virtual std::optional<CheckpointTuple> get_tuple(Connection& connection,
                                                    const CheckpointKey& key) = 0;
-  // Whether some questions take no more time than to store a little. Then they are asked where
-  // nobody else may write meanwhile.
-  virtual bool has_quick_answers() const { return false; }
-  // get_tuple() if it is a quick answer, for there is none, or it is in memory but for a few rows.
-  // Returns whether it is.
+  // Whether there is something to be asked at hand.
+  virtual bool knows_tuples() const { return false; }
+  // The same if it takes no time, for there is none, or it is in memory but for a few rows.
+  // Returns whether it does.
   virtual bool get_tuple_at_hand(Connection&, const CheckpointKey&,
                                  std::optional<CheckpointTuple>& /*found*/) {
     return false;
@@ -112,10 +111,6 @@ class Layout {
   virtual std::vector<CheckpointTuple> list(Connection& connection, std::string_view thread_id,
                                             std::optional<std::string_view> checkpoint_ns,
                                             const ListOptions& options) = 0;
-  // Whether a list of one namespace is a quick answer.
-  virtual bool is_short(Connection&, std::string_view /*thread_id*/, const ListOptions&) {
-    return false;
-  }
 
   // Reads many checkpoints of one thread and namespace, by their ids.
   virtual internal::GetTuple reader(Connection& connection, const CheckpointKey& /*place*/) {

@@ -37,14 +37,12 @@ class NativeLayout final : public Layout {
 
   std::optional<CheckpointTuple> get_tuple(Connection& connection,
                                            const CheckpointKey& key) override;
-  bool has_quick_answers() const override { return true; }
+  bool knows_tuples() const override { return true; }
   bool get_tuple_at_hand(Connection& connection, const CheckpointKey& key,
                          std::optional<CheckpointTuple>& found) override;
   std::vector<CheckpointTuple> list(Connection& connection, std::string_view thread_id,
                                     std::optional<std::string_view> checkpoint_ns,
                                     const ListOptions& options) override;
-  bool is_short(Connection& connection, std::string_view thread_id,
-                const ListOptions& options) override;
 
   internal::GetTuple reader(Connection& connection, const CheckpointKey& place) override;
 

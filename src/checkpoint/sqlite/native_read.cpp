@@ -6,6 +6,7 @@
 #include <clew/json.hpp>
 
 #include "checkpoint/sqlite/checkpoint_patch.hpp"
+#include "checkpoint/sqlite/metadata_decoder.hpp"
 #include "checkpoint/sqlite/native_layout.hpp"
 #include "checkpoint/sqlite/value_patch.hpp"
 #include "checkpoint/thread_query.hpp"
@@ -129,24 +130,6 @@ std::vector<CheckpointTuple> NativeLayout::list(Connection& connection, std::str
   return found;
 }
 
-// Judged by what a checkpoint of the thread takes on average, and by what all of them do: those
-// that are listed may be differences from any others.
-bool NativeLayout::is_short(Connection& connection, std::string_view thread_id,
-                            const ListOptions& options) {
-  constexpr std::size_t kMostCheckpoints = 64;
-  constexpr std::int64_t kMostBytes = 128 << 10;
-  constexpr std::int64_t kMostBytesOfAll = 1 << 20;
-  if (!options.limit || *options.limit > kMostCheckpoints || !options.filter.is_null()) {
-    return false;
-  }
-  Rows rows =
-      connection.query("SELECT checkpoints, bytes FROM threads WHERE thread_id = ?", thread_id);
-  if (!rows.next() || rows.integer(0) <= 0) return false;
-  const std::int64_t bytes = rows.integer(1);
-  const auto limit = static_cast<std::int64_t>(*options.limit);
-  return bytes <= kMostBytesOfAll && bytes / rows.integer(0) * limit <= kMostBytes;
-}
-
 internal::GetTuple NativeLayout::reader(Connection& connection, const CheckpointKey& place) {
   const auto shared = std::make_shared<NativeReader>(connection, *serializer_, place.thread_id,
                                                      place.checkpoint_ns);
@@ -210,8 +193,9 @@ void NativeReader::list(const ListOptions& options, std::vector<CheckpointTuple>
   packed.reserve(rows_ahead_);
   StepWrites newer = {};  // what is packed in the row before this one
   PackedBlobs at_hand;
+  MetadataDecoder metadata_of(serializer_);
   while (found.size() < limit && rows.next()) {
-    Value metadata = decode_metadata(serializer_, rows.text(2), rows.text(3));
+    Value metadata = metadata_of.decode(rows.text(2), rows.text(3));
     if (!internal::matches_metadata(metadata, options.filter)) continue;
     std::string id(rows.text(0));
     if (is_whole) {

@@ -46,6 +46,10 @@ struct SqliteSaver::Parts {
                  ? sqlite::make_native_layout(database, std::move(serializer))
                  : sqlite::make_langgraph_layout(database, std::move(serializer));
     database.write([this](Connection& connection) { tables->create(connection); });
+    // The connection that looked for the layout learns of the tables now, not when somebody reads.
+    database.read([](Connection& connection) {
+      return connection.value("SELECT 1 FROM checkpoints LIMIT 1").has_value();
+    });
   }
 
   void prune(Connection& connection, std::string_view thread_id, const PruneOptions& options) {
@@ -78,7 +82,7 @@ std::optional<CheckpointTuple> SqliteSaver::get_tuple(const CheckpointKey& key) 
   const auto look_at_hand = [&](Connection& connection) {
     return tables.get_tuple_at_hand(connection, key, found);
   };
-  if (tables.has_quick_answers() && parts_->database.read_at_hand(look_at_hand)) return found;
+  if (tables.knows_tuples() && parts_->database.read_at_hand(look_at_hand)) return found;
   return parts_->database.read(
       [&](Connection& connection) { return tables.get_tuple(connection, key); });
 }
@@ -86,19 +90,9 @@ std::optional<CheckpointTuple> SqliteSaver::get_tuple(const CheckpointKey& key) 
 std::vector<CheckpointTuple> SqliteSaver::list(std::string_view thread_id,
                                                std::optional<std::string_view> checkpoint_ns,
                                                const ListOptions& options) {
-  Layout& tables = *parts_->tables;
-  const auto look = [&](Connection& connection) {
-    return tables.list(connection, thread_id, checkpoint_ns, options);
-  };
-  std::vector<CheckpointTuple> found;
-  const auto look_at_hand = [&](Connection& connection) {
-    if (!tables.is_short(connection, thread_id, options)) return false;
-    found = look(connection);
-    return true;
-  };
-  const bool may_be_short = checkpoint_ns && tables.has_quick_answers();
-  if (may_be_short && parts_->database.read_at_hand(look_at_hand)) return found;
-  return parts_->database.read(look);
+  return parts_->database.read([&](Connection& connection) {
+    return parts_->tables->list(connection, thread_id, checkpoint_ns, options);
+  });
 }
 
 // What cannot be encoded keeps only what builds on it from being stored.
