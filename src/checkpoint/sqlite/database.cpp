@@ -123,7 +123,7 @@ std::shared_future<void> Database::Group::join(Request& request) {
 // Those that come until it is the group's turn to write are part of it.
 void Database::commit_gathered(Group& group) {
   {
-    const Turn turn(*this);
+    const std::scoped_lock turn(writer_mutex_, *file_mutex_);
     std::unique_lock lock(gathering_mutex_);
     gathering_ = nullptr;
     lock.unlock();
@@ -146,6 +146,7 @@ void Database::commit(std::span<Request* const> group) {
     }
     writer_->run("COMMIT");
     own_commits_.commit(*writer_);
+    reads_at_hand_.store(0, std::memory_order_relaxed);
     commits_.fetch_add(1, std::memory_order_relaxed);
   } catch (...) {
     // What undid the transaction undid it for all.
@@ -201,21 +202,9 @@ void Database::apply(Request& request, bool is_alone) {
 }
 
 void Database::maintain(const Change& work) {
-  const Turn turn(*this);
+  const std::scoped_lock lock(writer_mutex_, *file_mutex_);
   work(*writer_);
 }
-
-// Readers that come again and again would take the connection before a writer that was woken
-// gets it, so they are told that somebody waits.
-Database::Turn::Turn(Database& database)
-    : owner(database),
-      of_connection(database.writer_mutex_, std::defer_lock),
-      of_file(*database.file_mutex_, std::defer_lock) {
-  owner.writers_.fetch_add(1, std::memory_order_relaxed);
-  std::lock(of_connection, of_file);
-}
-
-Database::Turn::~Turn() { owner.writers_.fetch_sub(1, std::memory_order_relaxed); }
 
 void vacuum(Connection& connection) {
   const bool is_incremental = connection.value("PRAGMA auto_vacuum") == "2";

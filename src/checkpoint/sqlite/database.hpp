@@ -52,10 +52,13 @@ class Database {
   // The same on the connection that writes, while nobody does: what that one has in memory is
   // what the file holds, where another reads again what was written meanwhile. `look` returns
   // whether it has found what it looks for; it must not take long, as writers wait for it. False
-  // also if somebody writes, or waits to.
+  // also if somebody writes, or if there were several such reads since the last commit: another
+  // connection knows the file again by then, and does not keep writers waiting.
   template <class Look>
   bool read_at_hand(const Look& look) {
-    if (writers_.load(std::memory_order_relaxed) > 0) return false;
+    constexpr std::size_t kMostReads = 8;
+    if (reads_at_hand_.load(std::memory_order_relaxed) >= kMostReads) return false;
+    reads_at_hand_.fetch_add(1, std::memory_order_relaxed);
     const std::unique_lock lock(writer_mutex_, std::try_to_lock);
     if (!lock || writer_->in_transaction()) return false;
     const Snapshot snapshot(*writer_);
@@ -90,18 +93,6 @@ class Database {
     std::shared_future<void> ended = {};
 
     std::shared_future<void> join(Request& request);
-  };
-
-  // The right to write.
-  struct Turn {
-    explicit Turn(Database& database);
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-    ~Turn();
-
-    Database& owner;
-    std::unique_lock<std::mutex> of_connection;
-    std::unique_lock<std::mutex> of_file;
   };
 
   // Borrows a connection. A file in memory has only one, which writes too.
@@ -139,7 +130,7 @@ class Database {
   // Held while any Database of this process writes to the file: SQLite lets one
   // write at a time, and lets the others sleep and try again.
   const std::shared_ptr<std::mutex> file_mutex_;
-  std::atomic<std::size_t> writers_{0};  // that write or wait for it
+  std::atomic<std::size_t> reads_at_hand_{0};  // since the last commit
   std::mutex writer_mutex_;
   std::unique_ptr<Connection> writer_;
   OwnCommits own_commits_;
