@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 #include <utility>
 
 #include "checkpoint/sqlite/log_index.hpp"
@@ -11,15 +10,6 @@ namespace clew::sqlite {
 namespace {
 
 constexpr int kWriteLock = 0;
-
-int write_database(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
-  try {
-    const Bytes view(static_cast<const std::uint8_t*>(bytes), static_cast<std::size_t>(size));
-    return file_of<DatabaseFile>(file).write(view, offset);
-  } catch (const std::bad_alloc&) {
-    return SQLITE_NOMEM;
-  }
-}
 
 int control_database(sqlite3_file* file, int operation, void* argument) {
   if (operation == SQLITE_FCNTL_CKPT_START) file_of<DatabaseFile>(file).begin_copy();
@@ -54,7 +44,6 @@ sqlite3_io_methods make_methods(int version) {
   using Methods = sqlite3_io_methods;
   Methods methods = passing_methods<DatabaseFile>();
   methods.iVersion = version;
-  methods.xWrite = write_database;
   methods.xTruncate = truncate_database;
   methods.xSync = sync_database;
   methods.xFileControl = control_database;
@@ -106,7 +95,7 @@ const sqlite3_io_methods& database_file_methods(const sqlite3_io_methods& behind
 }
 
 DatabaseFile* as_database_file(sqlite3_file* file) {
-  const bool is_one = file && file->pMethods && file->pMethods->xWrite == write_database;
+  const bool is_one = file && file->pMethods && file->pMethods->xWrite == write_file<DatabaseFile>;
   return is_one ? &file_of<DatabaseFile>(file) : nullptr;
 }
 

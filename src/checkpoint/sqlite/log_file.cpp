@@ -39,15 +39,6 @@ struct Flush<Method> {
   }
 };
 
-int write_log(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
-  try {
-    const Bytes view(static_cast<const std::uint8_t*>(bytes), static_cast<std::size_t>(size));
-    return file_of<LogFile>(file).write(view, offset);
-  } catch (const std::bad_alloc&) {
-    return SQLITE_NOMEM;
-  }
-}
-
 int read_log(sqlite3_file* file, void* bytes, int size, sqlite3_int64 offset) {
   try {
     return file_of<LogFile>(file).read(
@@ -72,7 +63,6 @@ sqlite3_io_methods make_methods() {
   using Methods = sqlite3_io_methods;
   Methods methods = passing_methods<LogFile>();
   methods.xRead = read_log;
-  methods.xWrite = write_log;
   methods.xTruncate = truncate_log;
   methods.xSync = sync_log;
   methods.xFileSize = Flush<&Methods::xFileSize>::call;

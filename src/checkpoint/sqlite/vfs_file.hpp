@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -37,6 +38,17 @@ struct Pass<File, Method> {
   }
 };
 
+// SQLite, written in C, hears of an error by its code.
+template <class File>
+int write_file(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
+  try {
+    const Bytes view(static_cast<const std::uint8_t*>(bytes), static_cast<std::size_t>(size));
+    return file_of<File>(file).write(view, offset);
+  } catch (const std::bad_alloc&) {
+    return SQLITE_NOMEM;
+  }
+}
+
 template <class File>
 int close_file(sqlite3_file* file) {
   File& closed = file_of<File>(file);
@@ -46,7 +58,7 @@ int close_file(sqlite3_file* file) {
   return code;
 }
 
-// The methods of version 1, of which those that do something here are to be replaced.
+// The methods of version 1, of which others that do something here are to be replaced.
 template <class File>
 sqlite3_io_methods passing_methods() {
   using Methods = sqlite3_io_methods;
@@ -54,7 +66,7 @@ sqlite3_io_methods passing_methods() {
   methods.iVersion = 1;
   methods.xClose = close_file<File>;
   methods.xRead = Pass<File, &Methods::xRead>::call;
-  methods.xWrite = Pass<File, &Methods::xWrite>::call;
+  methods.xWrite = write_file<File>;
   methods.xTruncate = Pass<File, &Methods::xTruncate>::call;
   methods.xSync = Pass<File, &Methods::xSync>::call;
   methods.xFileSize = Pass<File, &Methods::xFileSize>::call;
