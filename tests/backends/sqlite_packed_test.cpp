@@ -345,19 +345,21 @@ TEST_F(PackedFile, WritesInTheWrongRowAreTold) {
 
 // Files of earlier versions ---------------------------------------------------------------
 
-// It has the same tables, and may now hold what its Clew does not know.
-TEST_F(PackedFile, AFileOfVersion2IsOfVersion3OnceItIsOpened) {
+// It has the same tables as one of version 3, and may now hold what its Clew does not know.
+TEST_F(PackedFile, AFileOfVersion2IsOfVersion4OnceItIsOpened) {
   put(*open(), make_put("t", 1, 0, {{"a", 1}}));
-  execute("UPDATE clew_schema SET version = 2");
+  execute(
+      "DROP VIEW threads; DROP VIEW clew_uncounted; PRAGMA legacy_alter_table = ON;"
+      "ALTER TABLE clew_threads RENAME TO threads; UPDATE clew_schema SET version = 2");
   auto saver = open();
-  EXPECT_EQ(saver->query("SELECT version FROM clew_schema")[0]["version"], Value(3));
+  EXPECT_EQ(saver->query("SELECT version FROM clew_schema")[0]["version"], Value(4));
   EXPECT_EQ(newest(*saver, "t"), R"(1 {"a":1})");
 }
 
 TEST_F(PackedFile, AFileOfVersion1IsReadAndContinued) {
   std::filesystem::copy_file(CLEW_TEST_DATA_DIR "/databases/clew.db", path_);
   auto saver = open();
-  EXPECT_EQ(saver->query("SELECT version FROM clew_schema")[0]["version"], Value(3));
+  EXPECT_EQ(saver->query("SELECT version FROM clew_schema")[0]["version"], Value(4));
   EXPECT_EQ(count(*saver, "clew_packed"), 0);
   for (const ThreadInfo& thread : saver->list_threads({})) {
     EXPECT_TRUE(saver->verify(thread.thread_id).problems.empty()) << thread.thread_id;

@@ -14,6 +14,7 @@
 
 #include "checkpoint/sqlite/database.hpp"
 #include "checkpoint/sqlite/place_cache.hpp"
+#include "checkpoint/sqlite/thread_counts.hpp"
 
 namespace clew::sqlite {
 
@@ -22,6 +23,8 @@ struct KnownHead {
   std::string checkpoint_id;
   // Whether no task has written in a row of its own, for it or for one to come.
   bool has_no_writes = false;
+  // Of the root namespace: what the row of the thread leaves out.
+  ThreadCounts uncounted = {};
 };
 
 class KnownHeads {
@@ -32,14 +35,15 @@ class KnownHeads {
   std::optional<KnownHead> find(const CheckpointKey& place) {
     const auto known = [this](const std::string& checkpoint_id, const Noted& noted) {
       if (!database_.holds(noted.in)) return std::optional<KnownHead>();
-      return std::optional(KnownHead{checkpoint_id, noted.has_no_writes});
+      return std::optional(KnownHead{checkpoint_id, noted.has_no_writes, noted.uncounted});
     };
     return heads_.look_at(place, known).value_or(std::nullopt);
   }
 
   // The transaction stores a new checkpoint as the head.
-  void note(const CheckpointKey& place, std::string_view checkpoint_id, bool has_no_writes) {
-    heads_.remember(place, checkpoint_id, {database_.transaction(), has_no_writes}, 0);
+  void note(const CheckpointKey& place, const KnownHead& head) {
+    heads_.remember(place, head.checkpoint_id,
+                    {database_.transaction(), head.has_no_writes, head.uncounted}, 0);
   }
 
   // The transaction stores something else there: writes, or a checkpoint that is not new.
@@ -49,6 +53,7 @@ class KnownHeads {
   struct Noted {
     std::uint64_t in = 0;  // the transaction
     bool has_no_writes = false;
+    ThreadCounts uncounted = {};
   };
 
   const Database& database_;

@@ -5,7 +5,7 @@
 namespace clew::sqlite {
 namespace {
 
-constexpr std::int64_t kSchemaVersion = 3;
+constexpr std::int64_t kSchemaVersion = 4;
 
 // The version has a table of its own: PRAGMA user_version may be another
 // program's that keeps its tables in the same file.
@@ -63,7 +63,7 @@ CREATE TABLE IF NOT EXISTS clew_writes (
 CREATE UNIQUE INDEX IF NOT EXISTS checkpoint_writes_key
   ON clew_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx);
 
-CREATE TABLE IF NOT EXISTS threads (
+CREATE TABLE IF NOT EXISTS clew_threads (
   thread_id TEXT NOT NULL PRIMARY KEY,
   checkpoints INTEGER NOT NULL DEFAULT 0,
   writes INTEGER NOT NULL DEFAULT 0,
@@ -116,7 +116,11 @@ CREATE VIEW IF NOT EXISTS clew_packed AS
   WHERE (new_blobs IS NOT NULL OR step_writes IS NOT NULL)
     AND (new_blobs IS NULL OR json_valid(new_blobs))
     AND (step_writes IS NULL OR json_valid(step_writes));
-CREATE TRIGGER IF NOT EXISTS clew_unpack INSTEAD OF DELETE ON clew_packed BEGIN
+DROP TRIGGER IF EXISTS clew_unpack;
+CREATE TRIGGER clew_unpack INSTEAD OF DELETE ON clew_packed BEGIN
+  UPDATE threads SET checkpoints = checkpoints WHERE thread_id = OLD.thread_id
+    AND OLD.checkpoint_ns = '' AND OLD.checkpoint_id >
+      (SELECT checkpoint_id FROM clew_threads WHERE thread_id = OLD.thread_id);
   INSERT OR IGNORE INTO clew_blobs SELECT thread_id, checkpoint_ns, checkpoint_ns_hash, channel,
       version, base_version, place, type, blob_data, base_checkpoint_id
     FROM clew_packed_blobs WHERE thread_id = OLD.thread_id
@@ -128,6 +132,57 @@ CREATE TRIGGER IF NOT EXISTS clew_unpack INSTEAD OF DELETE ON clew_packed BEGIN
   UPDATE checkpoints SET new_blobs = NULL, step_writes = NULL, data = NULL
     WHERE thread_id = OLD.thread_id AND checkpoint_ns = OLD.checkpoint_ns
     AND checkpoint_id = OLD.checkpoint_id;
+END;
+)";
+
+// A row of clew_threads counts all of a thread but the root checkpoints that are newer than the
+// one it names: the writer leaves them out while another follows soon. To SQL the threads are
+// those rows with what they leave out; changing one counts that.
+constexpr std::string_view kThreads = R"(
+CREATE VIEW IF NOT EXISTS clew_uncounted AS
+  SELECT step.thread_id, step.checkpoint_id,
+    (SELECT ifnull(sum(json_array_length(task.value, '$[3]')), 0)
+      FROM json_each(iif(json_valid(step.step_writes), step.step_writes, NULL)) AS task) AS writes,
+    length(step.checkpoint) + length(step.metadata) + ifnull(length(step.data), 0) AS bytes
+  FROM clew_threads AS counted, checkpoints AS step
+  WHERE step.thread_id = counted.thread_id AND step.checkpoint_ns = ''
+    AND step.checkpoint_id > counted.checkpoint_id;
+
+CREATE VIEW IF NOT EXISTS threads AS
+  SELECT counted.thread_id,
+    counted.checkpoints + iif(newest.checkpoint_id IS NULL, 0, (SELECT count(*)
+      FROM clew_uncounted AS step WHERE step.thread_id = counted.thread_id)) AS checkpoints,
+    counted.writes + iif(newest.checkpoint_id IS NULL, 0, (SELECT sum(step.writes)
+      FROM clew_uncounted AS step WHERE step.thread_id = counted.thread_id)) AS writes,
+    counted.bytes + iif(newest.checkpoint_id IS NULL, 0, (SELECT sum(step.bytes)
+      FROM clew_uncounted AS step WHERE step.thread_id = counted.thread_id)) AS bytes,
+    iif(newest.checkpoint_id IS NULL, counted.status, 'idle') AS status,
+    ifnull(newest.checkpoint_id, counted.checkpoint_id) AS checkpoint_id,
+    ifnull(replace(newest.gmt_create, ' ', 'T') || '+00:00', counted.updated_at) AS updated_at,
+    ifnull(newest.metadata_type, counted.metadata_type) AS metadata_type,
+    ifnull(newest.metadata, counted.metadata) AS metadata,
+    counted.gmt_create,
+    ifnull(newest.gmt_modified, counted.gmt_modified) AS gmt_modified
+  FROM clew_threads AS counted LEFT JOIN checkpoints AS newest
+    ON newest.thread_id = counted.thread_id AND newest.checkpoint_ns = ''
+    AND newest.checkpoint_id > counted.checkpoint_id
+    AND newest.checkpoint_id = (SELECT max(checkpoint_id) FROM checkpoints
+      WHERE thread_id = counted.thread_id AND checkpoint_ns = '');
+CREATE TRIGGER IF NOT EXISTS threads_insert INSTEAD OF INSERT ON threads BEGIN
+  INSERT INTO clew_threads VALUES (NEW.thread_id, ifnull(NEW.checkpoints, 0),
+    ifnull(NEW.writes, 0), ifnull(NEW.bytes, 0), ifnull(NEW.status, 'idle'),
+    ifnull(NEW.checkpoint_id, ''), ifnull(NEW.updated_at, ''), ifnull(NEW.metadata_type, 'null'),
+    ifnull(NEW.metadata, x''), NEW.gmt_create, NEW.gmt_modified);
+END;
+CREATE TRIGGER IF NOT EXISTS threads_update INSTEAD OF UPDATE ON threads BEGIN
+  UPDATE clew_threads SET thread_id = NEW.thread_id, checkpoints = NEW.checkpoints,
+    writes = NEW.writes, bytes = NEW.bytes, status = NEW.status,
+    checkpoint_id = NEW.checkpoint_id, updated_at = NEW.updated_at,
+    metadata_type = NEW.metadata_type, metadata = NEW.metadata, gmt_create = NEW.gmt_create,
+    gmt_modified = NEW.gmt_modified WHERE thread_id = OLD.thread_id;
+END;
+CREATE TRIGGER IF NOT EXISTS threads_delete INSTEAD OF DELETE ON threads BEGIN
+  DELETE FROM clew_threads WHERE thread_id = OLD.thread_id;
 END;
 )";
 
@@ -183,18 +238,28 @@ CREATE TRIGGER IF NOT EXISTS checkpoint_writes_delete INSTEAD OF DELETE ON check
 END;
 )";
 
-// Of version 1, where everything had a row of its own. Renaming must not look into the views
-// of other programs: those of these tables are to see the views that take their place.
+// Of version 1, where everything had a row of its own.
 constexpr std::string_view kUpgradeFrom1 = R"(
-PRAGMA legacy_alter_table = ON;
 ALTER TABLE checkpoint_blobs RENAME TO clew_blobs;
 ALTER TABLE checkpoint_writes RENAME TO clew_writes;
 ALTER TABLE clew_blobs ADD COLUMN base_checkpoint_id TEXT;
 ALTER TABLE checkpoints ADD COLUMN new_blobs TEXT;
 ALTER TABLE checkpoints ADD COLUMN step_writes TEXT;
 ALTER TABLE checkpoints ADD COLUMN data BLOB;
-PRAGMA legacy_alter_table = OFF;
 )";
+
+// Of version 3, where the row of a thread counted all of it. Version 2 had the same tables; only
+// its checkpoints are never stored as steps.
+constexpr std::string_view kUpgradeFrom3 = "ALTER TABLE threads RENAME TO clew_threads";
+
+// Renaming must not look into the views of other programs: those of these tables are to see the
+// views that take their place.
+void upgrade(Connection& connection, std::int64_t version) {
+  connection.execute("PRAGMA legacy_alter_table = ON");
+  if (version == 1) connection.execute(std::string(kUpgradeFrom1));
+  connection.execute(std::string(kUpgradeFrom3));
+  connection.execute("PRAGMA legacy_alter_table = OFF");
+}
 
 // 0 of a file that has none yet.
 std::int64_t schema_version(Connection& connection) {
@@ -204,11 +269,10 @@ std::int64_t schema_version(Connection& connection) {
 }
 
 void make_tables(Connection& connection, std::int64_t version) {
-  if (version == 1) connection.execute(std::string(kUpgradeFrom1));
-  for (const std::string_view part : {kTables, kPacked, kViews}) {
+  if (version != 0) upgrade(connection, version);
+  for (const std::string_view part : {kTables, kPacked, kThreads, kViews}) {
     connection.execute(std::string(part));
   }
-  // Version 2 has the same tables; only its checkpoints are never stored as steps.
   connection.run(version == 0 ? "INSERT INTO clew_schema (version) VALUES (?)"
                               : "UPDATE clew_schema SET version = ?",
                  kSchemaVersion);

@@ -23,13 +23,13 @@ void NativeLayout::delete_thread(Connection& connection, std::string_view thread
   connection.run("DELETE FROM checkpoints WHERE thread_id = ?", thread_id);
   connection.run("DELETE FROM clew_blobs WHERE thread_id = ?", thread_id);
   connection.run("DELETE FROM clew_writes WHERE thread_id = ?", thread_id);
-  connection.run("DELETE FROM threads WHERE thread_id = ?", thread_id);
+  connection.run("DELETE FROM clew_threads WHERE thread_id = ?", thread_id);
   cache_.forget_thread(thread_id);
 }
 
 void NativeLayout::copy_thread(Connection& connection, std::string_view source,
                                std::string_view target) {
-  constexpr std::string_view kExists = "SELECT 1 FROM threads WHERE thread_id = ?";
+  constexpr std::string_view kExists = "SELECT 1 FROM clew_threads WHERE thread_id = ?";
   if (!connection.value(kExists, source)) return;
   if (connection.value(kExists, target)) internal::refuse_copy(source, target);
   const std::string now = table_time_now();
@@ -57,7 +57,7 @@ void NativeLayout::copy_thread(Connection& connection, std::string_view source,
       " ORDER BY rowid",
       target, source);
   connection.run(
-      "INSERT INTO threads (thread_id, checkpoints, writes, bytes, status, checkpoint_id,"
+      "INSERT INTO clew_threads (thread_id, checkpoints, writes, bytes, status, checkpoint_id,"
       " updated_at, metadata_type, metadata, gmt_create, gmt_modified) SELECT ?1, checkpoints,"
       " writes, bytes, status,"
       " checkpoint_id, updated_at, metadata_type, metadata, gmt_create, ?3 FROM threads"
@@ -282,7 +282,7 @@ void NativeLayout::delete_namespace(Connection& connection, const CheckpointKey&
 void NativeLayout::recount(Connection& connection, std::string_view thread_id) {
   const ThreadSize size = thread_size(connection, thread_id);
   if (size.checkpoints + size.writes == 0) {
-    connection.run("DELETE FROM threads WHERE thread_id = ?", thread_id);
+    connection.run("DELETE FROM clew_threads WHERE thread_id = ?", thread_id);
     return;
   }
   NativeReader reader(connection, *serializer_, thread_id, "");
@@ -290,14 +290,14 @@ void NativeLayout::recount(Connection& connection, std::string_view thread_id) {
   const VersionChain& checkpoint = reader.checkpoint(newest);
   const std::string ts = checkpoint.empty() ? "" : checkpoint.value().get<std::string>("ts");
   connection.run(
-      "UPDATE threads SET checkpoints = ?2, writes = ?3, bytes = ?4, checkpoint_id = ?5,"
+      "UPDATE clew_threads SET checkpoints = ?2, writes = ?3, bytes = ?4, checkpoint_id = ?5,"
       " updated_at = ?6, status = ?7, gmt_modified = ?8 WHERE "
       "thread_id = ?1",
       thread_id, static_cast<std::int64_t>(size.checkpoints),
       static_cast<std::int64_t>(size.writes), static_cast<std::int64_t>(size.bytes), newest, ts,
       Value(internal::status_of(reader.writes(newest))).as_string(), table_time_now());
   connection.run(
-      "UPDATE threads SET (metadata_type, metadata) = (SELECT metadata_type, metadata"
+      "UPDATE clew_threads SET (metadata_type, metadata) = (SELECT metadata_type, metadata"
       " FROM checkpoints WHERE thread_id = ?1 AND checkpoint_ns = '' AND checkpoint_id = ?2)"
       " WHERE thread_id = ?1 AND ?2 <> ''",
       thread_id, newest);

@@ -304,7 +304,8 @@ RepairReport NativeLayout::repair(Connection& connection, const std::string& thr
   }
   if (!problems_of(report, Kind::wrong_counts).empty()) {
     connection.run(
-        "INSERT OR IGNORE INTO threads (thread_id, gmt_create, gmt_modified) VALUES (?1, ?2, ?2)",
+        "INSERT OR IGNORE INTO clew_threads (thread_id, gmt_create, gmt_modified)"
+        " VALUES (?1, ?2, ?2)",
         thread_id, table_time_now());
     repaired.is_counted = !error_of([&] { recount(connection, thread_id); });
     report = {};
@@ -319,7 +320,7 @@ std::vector<std::string> NativeLayout::stored_threads(Connection& connection) {
   std::vector<std::string> ids;
   for (Rows rows = connection.query(
            "SELECT thread_id FROM checkpoints UNION SELECT thread_id FROM clew_blobs UNION"
-           " SELECT thread_id FROM clew_writes UNION SELECT thread_id FROM threads");
+           " SELECT thread_id FROM clew_writes UNION SELECT thread_id FROM clew_threads");
        rows.next();) {
     ids.emplace_back(rows.text(0));
   }

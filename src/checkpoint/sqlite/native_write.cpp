@@ -56,6 +56,19 @@ Value checkpoint_map(const CheckpointPut& put, const Lineage& parent) {
                              before);
 }
 
+// Whether the row of the thread can wait for the next checkpoint: some node waits to run, so that
+// there is one soon. The view `threads` tells the time by a column meanwhile.
+bool can_wait_for_next(const CheckpointPut& put) {
+  constexpr std::string_view kUtc = "+00:00";
+  const std::string& ts = put.checkpoint.ts;
+  const bool is_told = ts.ends_with(kUtc) && ts.find_first_of(" +") == ts.size() - kUtc.size();
+  if (!put.key.checkpoint_ns.empty() || !is_told) return false;
+  for (auto [channel, value] : put.checkpoint.channel_values.items()) {
+    if (is_trigger(channel)) return true;
+  }
+  return false;
+}
+
 // Whether JSON text holds all there is to the value.
 bool is_json(const Value& value) {
   switch (value.kind()) {
@@ -236,36 +249,44 @@ struct NativeLayout::PreparedPut {
   TypedBytes metadata = {};
   std::vector<std::pair<std::string, Version>> channels = {};
   std::vector<PreparedWrites> writes = {};
-  RowPack pack = {};  // of all channels and writes
+  RowPack pack = {};      // of all channels and writes
+  bool can_wait = false;  // the row of its thread
 
   // In the transaction.
   std::string now = {};
-  std::string head = {};  // the newest checkpoint, or empty
+  KnownHead head = {};  // without an id if there is no checkpoint yet
   bool is_head_known = false;
-  bool has_no_writes = false;  // in rows of their own, for the head or newer checkpoints
   ThreadCounts counts = {};
 
   void store(Connection& connection, KnownHeads& heads, PutBatch& batch) {
     now = batch.now();
     counts = {};
     find_head(connection, heads);
-    internal::expect_head(put, head);
+    internal::expect_head(put, head.checkpoint_id);
     if (put.expected_writes) internal::expect_writes(put, stored_writes(connection));
-    const bool moves_head = put.checkpoint.id > head;
-    const bool is_new = moves_head || make_way(connection);
+    batch.begin(connection, put, head, is_head_known);
+    const bool moves_head = put.checkpoint.id > head.checkpoint_id;
     if (find_bases(connection)) pack = make_pack(true);
-    if (!is_new || !pack.is_possible()) {
-      store_apart(connection, heads);
-    } else if (moves_head && belong_to_head(connection)) {
+    const bool is_one_row = moves_head && pack.is_possible() && belong_to_head(connection);
+    if (!is_one_row) batch.count_all(connection);
+    const bool is_new = moves_head || make_way(connection);
+    if (is_one_row) {
       store_packed(connection, pack);
+    } else if (!is_new || !pack.is_possible()) {
+      store_apart(connection, heads);
     } else {
       store_writes(connection, heads);
       store_packed(connection, make_pack(false));
     }
     counts.checkpoints = is_new ? 1 : 0;
-    batch.add(connection, put, put.checkpoint.id >= head, metadata, counts);
+    batch.add({.put = put,
+               .metadata = metadata,
+               .counts = counts,
+               .is_head = put.checkpoint.id >= head.checkpoint_id,
+               .has_no_writes = head.has_no_writes,
+               .can_wait = is_one_row && can_wait});
     if (moves_head) {
-      heads.note(put.key, put.checkpoint.id, has_no_writes);
+      heads.note(put.key, {put.checkpoint.id, head.has_no_writes});
     } else {
       heads.forget(put.key);
     }
@@ -274,13 +295,13 @@ struct NativeLayout::PreparedPut {
   void find_head(Connection& connection, KnownHeads& heads) {
     std::optional<KnownHead> known = heads.find(put.key);
     is_head_known = known.has_value();
-    has_no_writes = known && known->has_no_writes;
-    head = known ? std::move(known->checkpoint_id) : newest_checkpoint(connection, put.key);
+    head = known ? std::move(*known) : KnownHead{newest_checkpoint(connection, put.key)};
   }
 
   // What is there needs no look. One that was only found may have been replaced.
   bool is_known(const Value& checkpoint_id) const {
-    return is_head_known && checkpoint_id.is_string() && checkpoint_id.as_string() == head;
+    return is_head_known && checkpoint_id.is_string() &&
+           checkpoint_id.as_string() == head.checkpoint_id;
   }
 
   // For a checkpoint that is not the newest. What is packed after it is found only there.
@@ -325,7 +346,7 @@ struct NativeLayout::PreparedPut {
   // row after it, and are never in two places.
   bool belong_to_head(Connection& connection) {
     if (writes.empty()) return true;
-    if (head.empty() || put.key.checkpoint_id != head) return false;
+    if (head.checkpoint_id.empty() || put.key.checkpoint_id != head.checkpoint_id) return false;
     for (const PreparedWrites& of_task : writes) {
       if (of_task.put.key != put.key || of_task.has_control_writes()) return false;
     }
@@ -340,12 +361,12 @@ struct NativeLayout::PreparedPut {
   }
 
   bool finds_no_writes(Connection& connection) {
-    if (has_no_writes) return true;
+    if (head.has_no_writes) return true;
     const auto found = connection.value(
         "SELECT 1 FROM clew_writes WHERE thread_id = ? AND checkpoint_ns = ?"
         " AND checkpoint_id >= ? LIMIT 1",
-        put.key.thread_id, put.key.checkpoint_ns, head);
-    return has_no_writes = !found;
+        put.key.thread_id, put.key.checkpoint_ns, head.checkpoint_id);
+    return head.has_no_writes = !found;
   }
 
   RowPack make_pack(bool with_writes) const {
@@ -374,7 +395,7 @@ struct NativeLayout::PreparedPut {
   }
 
   void store_writes(Connection& connection, KnownHeads& heads) {
-    has_no_writes = false;
+    head.has_no_writes = false;
     for (const PreparedWrites& of_task : writes) {
       heads.forget(of_task.put.key);
       unpack_writes(connection, of_task.put.key);
@@ -383,11 +404,11 @@ struct NativeLayout::PreparedPut {
   }
 
   std::size_t stored_writes(Connection& connection) const {
-    if (has_no_writes) return 0;
+    if (head.has_no_writes) return 0;
     Rows rows = connection.query(
         "SELECT count(*) FROM clew_writes WHERE thread_id = ? AND checkpoint_ns = ?"
         " AND checkpoint_id = ?",
-        put.key.thread_id, put.key.checkpoint_ns, head);
+        put.key.thread_id, put.key.checkpoint_ns, head.checkpoint_id);
     return rows.next() ? static_cast<std::size_t>(rows.integer(0)) : 0;
   }
 
@@ -494,6 +515,7 @@ Database::Change NativeLayout::put(const CheckpointPut& put) {
                                                        *serializer_, make_checkpoint_patch);
   prepared->metadata = encode_metadata(put.metadata);
   prepared->pack = prepared->make_pack(true);
+  prepared->can_wait = can_wait_for_next(put);
   lineage.new_origins.clear();
   for (const auto& [channel, version] : prepared->channels) {
     lineage.new_origins.emplace_back(channel, put.checkpoint.id);
@@ -505,7 +527,7 @@ Database::Change NativeLayout::put(const CheckpointPut& put) {
   };
 }
 
-void NativeLayout::begin_puts() { batch_.emplace(table_time_now()); }
+void NativeLayout::begin_puts() { batch_.emplace(table_time_now(), heads_); }
 
 void NativeLayout::finish_puts(Connection& connection) {
   batch_->finish(connection);

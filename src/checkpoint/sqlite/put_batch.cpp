@@ -1,58 +1,94 @@
 #include "checkpoint/sqlite/put_batch.hpp"
 
+#include <optional>
+
 namespace clew::sqlite {
+namespace {
 
-void ThreadCounts::add(const ThreadCounts& other) {
-  checkpoints += other.checkpoints;
-  writes += other.writes;
-  bytes += other.bytes;
+// Whoever looks at a thread counts so many at most.
+constexpr std::int64_t kMostUncounted = 64;
+
+// Whether the thread has a row, which then counts everything up to `head`.
+bool count_up_to(Connection& connection, std::string_view thread_id, std::string_view head) {
+  const auto counted =
+      connection.value("SELECT checkpoint_id FROM clew_threads WHERE thread_id = ?", thread_id);
+  if (counted && *counted < head) count_rest(connection, thread_id);
+  return counted.has_value();
 }
 
-void ThreadCounts::store(Connection& connection, std::string_view thread_id,
-                         std::string_view now) const {
-  connection.run(
-      "INSERT INTO threads (thread_id, checkpoints, writes, bytes, gmt_create, gmt_modified)"
-      " VALUES (?1, ?2, ?3, ?4, ?5, ?5) ON CONFLICT (thread_id) DO UPDATE SET"
-      " checkpoints = checkpoints + ?2, writes = writes + ?3, bytes = bytes + ?4,"
-      " gmt_modified = ?5",
-      thread_id, checkpoints, writes, bytes, now);
+}  // namespace
+
+void PutBatch::begin(Connection& connection, const CheckpointPut& put, const KnownHead& head,
+                     bool is_known) {
+  if (thread_.last && thread_.last->key.thread_id != put.key.thread_id) finish(connection);
+  thread_.last = &put;
+  if (!put.key.checkpoint_ns.empty() || std::exchange(thread_.is_root_known, true)) return;
+  if (is_known) {
+    thread_.uncounted = head.uncounted;
+  } else if (head.checkpoint_id.empty() ||
+             !count_up_to(connection, put.key.thread_id, head.checkpoint_id)) {
+    thread_.can_wait = false;  // the row is to be made
+  }
 }
 
-void PutBatch::add(Connection& connection, const CheckpointPut& put, bool is_head,
-                   const TypedBytes& metadata, const ThreadCounts& counts) {
-  if (last_ && last_->key.thread_id != put.key.thread_id) finish(connection);
-  last_ = &put;
-  counts_.add(counts);
-  if (!is_head || !put.key.checkpoint_ns.empty()) return;
-  newest_ = &put;
-  metadata_ = &metadata;
+void PutBatch::count_all(Connection& connection) {
+  if (thread_.newest) {
+    store_newest(connection);
+    thread_.counts = {};
+    thread_.newest = nullptr;
+  } else if (thread_.uncounted != ThreadCounts()) {
+    count_rest(connection, thread_.last->key.thread_id);
+  }
+  thread_.uncounted = {};
+}
+
+void PutBatch::add(const Stored& stored) {
+  thread_.counts.add(stored.counts);
+  thread_.can_wait = thread_.can_wait && stored.can_wait;
+  if (!stored.is_head || !stored.put.key.checkpoint_ns.empty()) return;
+  thread_.newest = &stored.put;
+  thread_.metadata = &stored.metadata;
+  thread_.has_no_writes = stored.has_no_writes;
 }
 
 void PutBatch::finish(Connection& connection) {
-  if (!last_) return;
-  if (newest_) {
-    store_newest(connection);
+  if (!thread_.last) return;
+  if (!thread_.newest) {
+    thread_.counts.store(connection, thread_.last->key.thread_id, now_);
+  } else if (can_wait()) {
+    const CheckpointPut& newest = *thread_.newest;
+    heads_.note(newest.key, {newest.checkpoint.id, thread_.has_no_writes, all()});
   } else {
-    counts_.store(connection, last_->key.thread_id, now_);
+    store_newest(connection);
   }
-  last_ = nullptr;
-  counts_ = {};
-  newest_ = nullptr;
+  thread_ = {};
 }
+
+ThreadCounts PutBatch::all() const {
+  ThreadCounts all = thread_.uncounted;
+  all.add(thread_.counts);
+  return all;
+}
+
+bool PutBatch::can_wait() const { return thread_.can_wait && all().checkpoints < kMostUncounted; }
 
 // Most threads are known, and an UPDATE takes half of what INSERT ... ON CONFLICT does.
 void PutBatch::store_newest(Connection& connection) const {
+  const CheckpointPut& newest = *thread_.newest;
+  const ThreadCounts counts = all();
   const auto run = [&](std::string_view sql) {
-    return connection.run(sql, newest_->key.thread_id, counts_.checkpoints, counts_.writes,
-                          counts_.bytes, newest_->checkpoint.id, newest_->checkpoint.ts,
-                          metadata_->tag, Blob{metadata_->bytes}, now_);
+    return connection.run(sql, newest.key.thread_id, counts.checkpoints, counts.writes,
+                          counts.bytes, newest.checkpoint.id, newest.checkpoint.ts,
+                          thread_.metadata->tag, Blob{thread_.metadata->bytes}, now_);
   };
-  const bool is_known =
-      run("UPDATE threads SET checkpoints = checkpoints + ?2, writes = writes + ?3,"
-          " bytes = bytes + ?4, status = 'idle', checkpoint_id = ?5, updated_at = ?6,"
-          " metadata_type = ?7, metadata = ?8, gmt_modified = ?9 WHERE thread_id = ?1") > 0;
-  if (is_known) return;
-  run("INSERT INTO threads (thread_id, checkpoints, writes, bytes, checkpoint_id, updated_at,"
+  const bool has_row =
+      run("UPDATE clew_threads SET checkpoints = checkpoints + ?2, writes = writes + ?3,"
+          " bytes = bytes + ?4, status = iif(checkpoint_id = ?5, status, 'idle'), checkpoint_id = "
+          "?5,"
+          " updated_at = ?6, metadata_type = ?7, metadata = ?8, gmt_modified = ?9"
+          " WHERE thread_id = ?1") > 0;
+  if (has_row) return;
+  run("INSERT INTO clew_threads (thread_id, checkpoints, writes, bytes, checkpoint_id, updated_at,"
       " metadata_type, metadata, gmt_create, gmt_modified)"
       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)");
 }

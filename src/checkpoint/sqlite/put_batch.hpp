@@ -1,8 +1,8 @@
-// What the puts that one caller stores together share: the time, and the row of the table
-// `threads`, which is written once for all of a thread.
+// What the puts that one caller stores together share: the time, and the row of their thread.
+// It is written once for all of a thread; or not at all while the next checkpoint is to follow
+// soon, which saves a page of each commit: see the view `threads` in native_schema.cpp.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,44 +10,60 @@
 #include <clew/checkpointer.hpp>
 #include <clew/serde.hpp>
 
-#include "checkpoint/sqlite/connection.hpp"
+#include "checkpoint/sqlite/known_heads.hpp"
+#include "checkpoint/sqlite/thread_counts.hpp"
 
 namespace clew::sqlite {
 
-// What is added to the counters of a thread.
-struct ThreadCounts {
-  std::int64_t checkpoints = 0;
-  std::int64_t writes = 0;
-  std::int64_t bytes = 0;
-
-  void add_bytes(const TypedBytes& data) { bytes += static_cast<std::int64_t>(data.bytes.size()); }
-  void add(const ThreadCounts& other);
-  void store(Connection& connection, std::string_view thread_id, std::string_view now) const;
-};
-
 class PutBatch {
  public:
-  explicit PutBatch(std::string now) : now_(std::move(now)) {}
+  PutBatch(std::string now, KnownHeads& heads) : now_(std::move(now)), heads_(heads) {}
 
   // As it stands in columns.
   const std::string& now() const { return now_; }
 
-  // Notes what was stored. `put` and `metadata` must live until finish().
-  void add(Connection& connection, const CheckpointPut& put, bool is_head,
-           const TypedBytes& metadata, const ThreadCounts& counts);
+  // Before anything of a put is stored: what is the newest checkpoint of its namespace, if
+  // there is one. `is_known`: it is, with what it leaves out.
+  void begin(Connection& connection, const CheckpointPut& put, const KnownHead& head,
+             bool is_known);
 
-  // Writes what is noted.
+  // Before something other than a new head is stored: the row leaves nothing out any more.
+  void count_all(Connection& connection);
+
+  // What was stored of a put.
+  struct Stored {
+    const CheckpointPut& put;
+    const TypedBytes& metadata;
+    const ThreadCounts& counts;
+    bool is_head = false;
+    bool has_no_writes = false;  // as of a known head
+    bool can_wait = false;       // for its row to be written; the view tells as much meanwhile
+  };
+  // `put` and `metadata` must live until finish().
+  void add(const Stored& stored);
+
+  // Writes what has to be written.
   void finish(Connection& connection);
 
  private:
+  ThreadCounts all() const;
+  bool can_wait() const;
   void store_newest(Connection& connection) const;
 
   std::string now_;
+  KnownHeads& heads_;
+
   // Of the thread of the last put.
-  const CheckpointPut* last_ = nullptr;
-  ThreadCounts counts_;
-  const CheckpointPut* newest_ = nullptr;  // root checkpoint, if there was one
-  const TypedBytes* metadata_ = nullptr;
+  struct Thread {
+    const CheckpointPut* last = nullptr;
+    bool is_root_known = false;
+    ThreadCounts uncounted = {};  // left out of its row by earlier ones
+    ThreadCounts counts = {};
+    bool can_wait = true;
+    const CheckpointPut* newest = nullptr;  // root checkpoint, if there was one
+    const TypedBytes* metadata = nullptr;
+    bool has_no_writes = false;
+  } thread_;
 };
 
 }  // namespace clew::sqlite

@@ -1,0 +1,278 @@
+// The row of a thread leaves out what a run that goes on has stored last; the view `threads`
+// counts it whatever happens to the run, to the rows, and to the view itself.
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <clew/clew.hpp>
+#include <clew/sqlite_saver.hpp>
+
+#include "checkpointer_pieces.hpp"
+#include "sql_file.hpp"
+#include "temporary_folder.hpp"
+
+namespace clew {
+namespace {
+
+class ThreadCounts : public testing::Test {
+ protected:
+  std::shared_ptr<SqliteSaver> open() {
+    return SqliteSaver::open(path_, {.synchronous = SqliteSynchronous::off});
+  }
+
+  // Checkpoint `n`, with what a task wrote to get there, and a node that waits to run.
+  static CheckpointPut followed(int n, int parent) {
+    CheckpointPut made = make_put("t", n, parent, {{"n", n}, {"branch:to:next", Value()}});
+    made.checkpoint.ts = "2026-11-18T23:44:34." + std::to_string(100'000 + n) + "+00:00";
+    if (parent > 0) {
+      made.writes.push_back({.key = made.key,
+                             .task_id = "task" + std::to_string(parent),
+                             .writes = {{"n", n}, {"other", "text"}},
+                             .node = "node"});
+    }
+    return made;
+  }
+
+  static void put_steps(Checkpointer& saver, int first, int last) {
+    for (int n = first; n <= last; ++n) put(saver, followed(n, n - 1));
+  }
+
+  // Of the row itself.
+  std::int64_t counted() {
+    return saver_->query("SELECT checkpoints FROM clew_threads")[0]["checkpoints"].as_int();
+  }
+
+  // What is wrong, of counters, status and the newest checkpoint among the rest.
+  std::string problems() {
+    std::string lines;
+    for (const StoredProblem& problem : saver_->verify("t").problems) lines += problem.what + "\n";
+    return lines;
+  }
+
+  void execute(const std::string& sql) { execute_sql(path_, sql); }
+
+  TemporaryFolder folder_;
+  std::string path_ = (folder_.path / "threads.db").string();
+  std::shared_ptr<SqliteSaver> saver_ = open();
+};
+
+TEST_F(ThreadCounts, AreTrueInTheMidstOfARun) {
+  std::vector<std::int64_t> counted_by_row;
+  StateGraph<> chain({{"n", last_value()}});
+  for (int i = 0; i < 5; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    chain.add_node(name, [&, i](const Value&) {
+      EXPECT_EQ(problems(), "");
+      counted_by_row.push_back(counted());
+      const ThreadInfo info = saver_->list_threads({}).at(0);
+      EXPECT_EQ(info.checkpoint_id, saver_->get_tuple({"t"})->key.checkpoint_id);
+      EXPECT_EQ(info.updated_at, saver_->get_tuple({"t"})->checkpoint.ts);
+      EXPECT_EQ(info.metadata["step"], Value(i));
+      return Update{{"n", i}};
+    });
+    chain.add_edge(i == 0 ? START : "n" + std::to_string(i - 1), name);
+  }
+  chain.add_edge("n4", END);
+  const CompiledGraph graph = chain.compile({.checkpointer = saver_});
+  graph.invoke({{"n", 0}}, Config{.thread_id = "t", .durability = Durability::sync});
+  EXPECT_EQ(counted_by_row, (std::vector<std::int64_t>{2, 2, 2, 2, 2}));
+  EXPECT_EQ(counted(), 7);
+  EXPECT_EQ(problems(), "");
+}
+
+TEST_F(ThreadCounts, NeverLeaveOutMoreThanAFew) {
+  for (int n = 1; n <= 300; ++n) {
+    put(*saver_, followed(n, n - 1));
+    EXPECT_LT(n - counted(), 64);
+  }
+  EXPECT_EQ(problems(), "");
+}
+
+TEST_F(ThreadCounts, OfARunThatDiedAreTrueAndGoOn) {
+  put_steps(*saver_, 1, 5);
+  EXPECT_EQ(counted(), 1);
+  saver_ = open();
+  EXPECT_EQ(problems(), "");
+  put(*saver_, followed(6, 5));
+  EXPECT_EQ(counted(), 5);
+  EXPECT_EQ(problems(), "");
+}
+
+TEST_F(ThreadCounts, OfSaversThatTakeTurnsAreTrue) {
+  const auto other = open();
+  for (int n = 1; n <= 12; ++n) {
+    put(n % 3 == 0 ? *other : *saver_, followed(n, n - 1));
+    EXPECT_EQ(problems(), "") << n;
+  }
+}
+
+TEST_F(ThreadCounts, OfSeveralCheckpointsAtATimeAreTrue) {
+  std::vector<CheckpointPut> puts;
+  for (int n = 1; n <= 6; ++n) puts.push_back(followed(n, n - 1));
+  saver_->put(std::span(puts).subspan(0, 3));
+  saver_->put(std::span(puts).subspan(3, 2));
+  // One of a graph inside comes with it: the row is written.
+  puts[5].key.checkpoint_ns = "inside";
+  puts[5].writes.clear();
+  saver_->put(std::span(puts).subspan(5));
+  const CheckpointPut both[] = {followed(6, 5), puts[5]};
+  saver_->put(both);
+  EXPECT_EQ(problems(), "");
+}
+
+TEST_F(ThreadCounts, AQuestionIsSeenAtOnce) {
+  put_steps(*saver_, 1, 5);
+  put_writes(*saver_, "t", 5, {{"__interrupt__", "which?"}}, "asks");
+  EXPECT_EQ(saver_->list_threads({}).at(0).status, ThreadStatus::interrupted);
+  EXPECT_EQ(problems(), "");
+  put(*saver_, followed(6, 5));
+  EXPECT_EQ(saver_->list_threads({}).at(0).status, ThreadStatus::idle);
+  EXPECT_EQ(problems(), "");
+}
+
+TEST_F(ThreadCounts, OfACopyAreTrue) {
+  put_steps(*saver_, 1, 5);
+  saver_->copy_thread("t", "copy");
+  EXPECT_TRUE(saver_->verify("copy").problems.empty());
+  EXPECT_EQ(problems(), "");
+}
+
+// Its time cannot be told from a column.
+TEST_F(ThreadCounts, OfACheckpointWithAnOddTimeAreWrittenAtOnce) {
+  put_steps(*saver_, 1, 3);
+  CheckpointPut odd = followed(4, 3);
+  odd.checkpoint.ts = "2026-11-18 23:44:34+01:00";
+  put(*saver_, odd);
+  EXPECT_EQ(counted(), 4);
+  EXPECT_EQ(saver_->list_threads({}).at(0).updated_at, odd.checkpoint.ts);
+}
+
+TEST_F(ThreadCounts, CanBeChangedBySqlLikeATable) {
+  put_steps(*saver_, 1, 5);
+  execute("UPDATE threads SET status = 'error' WHERE thread_id = 't'");
+  EXPECT_EQ(counted(), 5);
+  EXPECT_EQ(problems(), "is idle, and error in the table of threads\n");
+  put(*saver_, followed(6, 5));
+  EXPECT_EQ(problems(), "");
+  execute("DELETE FROM threads");
+  EXPECT_EQ(problems(), "is not in the table of threads\n");
+  EXPECT_TRUE(saver_->repair("t").left.empty());
+  EXPECT_EQ(problems(), "");
+  execute("INSERT INTO threads (thread_id, gmt_create, gmt_modified) VALUES ('new', '', '')");
+  EXPECT_EQ(saver_->query("SELECT checkpoints FROM threads WHERE thread_id = 'new'")[0],
+            object({{"checkpoints", 0}}));
+}
+
+TEST_F(ThreadCounts, OutliveThatRowsAreTakenApart) {
+  put_steps(*saver_, 1, 5);
+  execute("DELETE FROM clew_packed WHERE checkpoint_id = '" + test_id(4) + "'");
+  EXPECT_EQ(problems(), "");
+  put_steps(*saver_, 6, 7);
+  EXPECT_EQ(problems(), "");
+}
+
+// Nothing of them is packed, so that nothing is taken apart.
+TEST_F(ThreadCounts, OfWhatIsReplacedAreTrue) {
+  const auto bare = [](int n) {
+    CheckpointPut made = make_put("t", n, n - 1, {{"branch:to:next", Value()}});
+    made.metadata = made.metadata.set("note", std::string(static_cast<std::size_t>(n) * 10, 'x'));
+    return made;
+  };
+  for (int n = 1; n <= 5; ++n) put(*saver_, bare(n));
+  CheckpointPut again = bare(4);
+  again.metadata = object({{"shorter", true}});
+  put(*saver_, again);
+  EXPECT_EQ(problems(), "");
+  put(*saver_, bare(6));
+  EXPECT_EQ(problems(), "");
+}
+
+// What comes late is found behind the checkpoint that it belongs to, whose next one is taken apart.
+TEST_F(ThreadCounts, OfWritesOfEarlierStepsAreTrue) {
+  put_steps(*saver_, 1, 5);
+  CheckpointPut next = followed(6, 5);
+  next.writes[0].key.checkpoint_id = test_id(3);
+  next.writes[0].task_id = "late";
+  put(*saver_, next);
+  EXPECT_EQ(problems(), "");
+  put(*saver_, followed(7, 6));
+  EXPECT_EQ(problems(), "");
+}
+
+TEST_F(ThreadCounts, OfAFileOfVersion3AreTakenOver) {
+  put_steps(*saver_, 1, 5);
+  put_writes(*saver_, "t", 5, {{"__interrupt__", "which?"}}, "asks");
+  saver_.reset();
+  execute(
+      "DROP VIEW threads; DROP VIEW clew_uncounted; PRAGMA legacy_alter_table = ON;"
+      "ALTER TABLE clew_threads RENAME TO threads; UPDATE clew_schema SET version = 3;"
+      "CREATE VIEW mine AS SELECT sum(checkpoints) AS checkpoints FROM threads");
+  saver_ = open();
+  EXPECT_EQ(problems(), "");
+  put_steps(*saver_, 6, 8);
+  EXPECT_EQ(problems(), "");
+  EXPECT_EQ(saver_->query("SELECT checkpoints FROM mine")[0]["checkpoints"], Value(8));
+}
+
+TEST_F(ThreadCounts, AreTrueWhateverIsDone) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    const auto below = [&](int limit) { return static_cast<int>(random() % unsigned(limit)); };
+    const std::shared_ptr<SqliteSaver> savers[] = {saver_, open()};
+    int head = 0;
+    int inside = 0;
+    for (int n = 1; n <= 60; ++n) {
+      SqliteSaver& saver = *savers[below(10) == 0 ? 1 : 0];
+      const int what = below(20);
+      if (what < 9) {
+        put(saver, followed(n, head));
+        head = n;
+      } else if (what == 9) {
+        put(saver, make_put("t", n, head, {{"n", n}}));
+        head = n;
+      } else if (what == 10) {
+        CheckpointPut large = followed(n, head);
+        large.checkpoint.channel_values =
+            large.checkpoint.channel_values.set("n", std::string(70'000, 'x'));
+        put(saver, large);
+        head = n;
+      } else if (what == 11) {
+        CheckpointPut of_inside = followed(n, inside);
+        of_inside.key.checkpoint_ns = "inside";
+        for (WritesPut& writes : of_inside.writes) writes.key = of_inside.key;
+        const CheckpointPut both[] = {of_inside, followed(n, head)};
+        saver.put(std::span(both).subspan(0, below(2) + 1U));
+        if (saver.get_tuple({"t"}) && saver.get_tuple({"t"})->key.checkpoint_id == test_id(n))
+          head = n;
+        inside = n;
+      } else if (what == 12 && head > 1) {
+        CheckpointPut older = make_put("t", head - 1, 0, {{"older" + std::to_string(n), n}});
+        put(saver, older);
+      } else if (what == 13 && head > 0) {
+        put(saver, make_put("t", head, 0, {{"again" + std::to_string(n), n}}));
+      } else if (what == 14 && head > 0) {
+        put_writes(saver, "t", head - below(2), {{"n", n}}, "task" + std::to_string(n));
+      } else if (what == 15 && head > 0) {
+        put_writes(saver, "t", head, {{"__interrupt__", n}}, "asks");
+      } else if (what == 16) {
+        saver.prune("t", {.keep = 2});
+      } else if (what == 17 && head > 0) {
+        const std::vector<CheckpointPut> puts = {followed(n, head), followed(n + 100, n + 99)};
+        std::vector<CheckpointPut> refused = puts;
+        refused[1].expected_head = test_id(n + 99);
+        EXPECT_THROW(saver.put(refused), ThreadConflict);
+        head = n;
+      } else if (what == 18 && below(4) == 0) {
+        saver.delete_thread("t");
+        head = inside = 0;
+      }
+      ASSERT_EQ(problems(), "") << "after " << n << " by " << what;
+    }
+    saver_->delete_thread("t");
+  }
+}
+
+}  // namespace
+}  // namespace clew
