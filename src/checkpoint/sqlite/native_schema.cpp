@@ -118,9 +118,12 @@ CREATE VIEW IF NOT EXISTS clew_packed AS
     AND (step_writes IS NULL OR json_valid(step_writes));
 DROP TRIGGER IF EXISTS clew_unpack;
 CREATE TRIGGER clew_unpack INSTEAD OF DELETE ON clew_packed BEGIN
-  UPDATE threads SET checkpoints = checkpoints WHERE thread_id = OLD.thread_id
-    AND OLD.checkpoint_ns = '' AND OLD.checkpoint_id >
-      (SELECT checkpoint_id FROM clew_threads WHERE thread_id = OLD.thread_id);
+  UPDATE clew_threads SET (checkpoints, writes, bytes, status, checkpoint_id, updated_at,
+      metadata_type, metadata, gmt_modified) = (SELECT checkpoints, writes, bytes, status,
+      checkpoint_id, updated_at, metadata_type, metadata, gmt_modified FROM threads
+      WHERE thread_id = OLD.thread_id)
+    WHERE thread_id = OLD.thread_id AND OLD.checkpoint_ns = ''
+    AND checkpoint_id < OLD.checkpoint_id;
   INSERT OR IGNORE INTO clew_blobs SELECT thread_id, checkpoint_ns, checkpoint_ns_hash, channel,
       version, base_version, place, type, blob_data, base_checkpoint_id
     FROM clew_packed_blobs WHERE thread_id = OLD.thread_id

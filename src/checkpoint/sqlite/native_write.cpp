@@ -189,8 +189,9 @@ struct NativeLayout::PreparedWrites {
       const bool asks = write.channel == "__interrupt__";
       if (!asks && write.channel != "__error__") continue;
       const std::string_view status = asks ? "interrupted" : "error";
+      count_up_to(connection, put.key.thread_id, put.key.checkpoint_id);
       connection.run(
-          "UPDATE threads SET status = ? WHERE thread_id = ? AND checkpoint_id = ?"
+          "UPDATE clew_threads SET status = ? WHERE thread_id = ? AND checkpoint_id = ?"
           " AND status <> 'interrupted'",
           status, put.key.thread_id, put.key.checkpoint_id);
     }

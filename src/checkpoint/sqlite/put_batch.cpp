@@ -1,20 +1,10 @@
 #include "checkpoint/sqlite/put_batch.hpp"
 
-#include <optional>
-
 namespace clew::sqlite {
 namespace {
 
 // Whoever looks at a thread counts so many at most.
 constexpr std::int64_t kMostUncounted = 64;
-
-// Whether the thread has a row, which then counts everything up to `head`.
-bool count_up_to(Connection& connection, std::string_view thread_id, std::string_view head) {
-  const auto counted =
-      connection.value("SELECT checkpoint_id FROM clew_threads WHERE thread_id = ?", thread_id);
-  if (counted && *counted < head) count_rest(connection, thread_id);
-  return counted.has_value();
-}
 
 }  // namespace
 

@@ -18,8 +18,22 @@ void ThreadCounts::store(Connection& connection, std::string_view thread_id,
       thread_id, checkpoints, writes, bytes, now);
 }
 
+// Not by an UPDATE of the view, for which SQLite makes a table.
 void count_rest(Connection& connection, std::string_view thread_id) {
-  connection.run("UPDATE threads SET checkpoints = checkpoints WHERE thread_id = ?", thread_id);
+  connection.run(
+      "UPDATE clew_threads SET (checkpoints, writes, bytes, status, checkpoint_id, updated_at,"
+      " metadata_type, metadata, gmt_modified) = (SELECT checkpoints, writes, bytes, status,"
+      " checkpoint_id, updated_at, metadata_type, metadata, gmt_modified FROM threads"
+      " WHERE thread_id = ?1) WHERE thread_id = ?1",
+      thread_id);
+}
+
+bool count_up_to(Connection& connection, std::string_view thread_id,
+                 std::string_view newest_checkpoint) {
+  const auto counted =
+      connection.value("SELECT checkpoint_id FROM clew_threads WHERE thread_id = ?", thread_id);
+  if (counted && *counted < newest_checkpoint) count_rest(connection, thread_id);
+  return counted.has_value();
 }
 
 }  // namespace clew::sqlite
