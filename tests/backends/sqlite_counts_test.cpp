@@ -1,11 +1,13 @@
 // The row of a thread leaves out what a run that goes on has stored last; the view `threads`
 // counts it whatever happens to the run, to the rows, and to the view itself.
 #include <random>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <clew/clew.hpp>
+#include <clew/encrypted.hpp>
 #include <clew/sqlite_saver.hpp>
 
 #include "checkpointer_pieces.hpp"
@@ -43,11 +45,23 @@ class ThreadCounts : public testing::Test {
     return saver_->query("SELECT checkpoints FROM clew_threads")[0]["checkpoints"].as_int();
   }
 
-  // What is wrong, of counters, status and the newest checkpoint among the rest.
-  std::string problems() {
+  // What is wrong with the thread: with its counters, status and newest checkpoint among the rest.
+  std::string problems(const std::string& thread_id = "t") {
     std::string lines;
-    for (const StoredProblem& problem : saver_->verify("t").problems) lines += problem.what + "\n";
-    return lines;
+    for (const StoredProblem& problem : saver_->verify(thread_id).problems)
+      lines += problem.what + "\n";
+    return lines + odd_info(thread_id);
+  }
+
+  // What is told of the thread and is not that of its newest checkpoint.
+  std::string odd_info(const std::string& thread_id) {
+    const auto newest = saver_->get_tuple({thread_id});
+    for (const ThreadInfo& info : saver_->list_threads({})) {
+      if (info.thread_id != thread_id || !newest) continue;
+      if (info.updated_at != newest->checkpoint.ts) return "odd time " + info.updated_at + "\n";
+      if (info.metadata != newest->metadata) return "odd metadata " + to_json(info.metadata) + "\n";
+    }
+    return "";
   }
 
   void execute(const std::string& sql) { execute_sql(path_, sql); }
@@ -95,8 +109,45 @@ TEST_F(ThreadCounts, OfARunThatDiedAreTrueAndGoOn) {
   saver_ = open();
   EXPECT_EQ(problems(), "");
   put(*saver_, followed(6, 5));
-  EXPECT_EQ(counted(), 5);
+  EXPECT_EQ(counted(), 6);
+  put(*saver_, followed(7, 6));
+  EXPECT_EQ(counted(), 6);
   EXPECT_EQ(problems(), "");
+}
+
+TEST_F(ThreadCounts, OfThreadsOfAnEncryptedFileAreTrue) {
+  saver_.reset();
+  path_ += ".encrypted";
+  saver_ = SqliteSaver::open(path_, {.serializer = std::make_shared<EncryptedSerializer>(
+                                         std::make_shared<AesEaxCipher>(std::string(16, 'k'))),
+                                     .synchronous = SqliteSynchronous::off});
+  put_steps(*saver_, 1, 5);
+  EXPECT_EQ(counted(), 1);
+  EXPECT_EQ(problems(), "");
+}
+
+// Each is then stored alone.
+TEST_F(ThreadCounts, OfThoseWhoShareACommitWithOneThatFailsAreTrue) {
+  execute(
+      "CREATE TRIGGER refuse BEFORE INSERT ON checkpoints WHEN NEW.thread_id = 'refused' BEGIN"
+      " SELECT RAISE(ABORT, 'refused'); END");
+  const auto put_as = [this](const std::string& thread_id, int n) {
+    CheckpointPut one = followed(n, n - 1);
+    one.key.thread_id = thread_id;
+    for (WritesPut& writes : one.writes) writes.key = one.key;
+    put(*saver_, one);
+  };
+  std::vector<std::jthread> writers;
+  for (int i = 0; i < 6; ++i) {
+    writers.emplace_back([&, i] {
+      for (int n = 1; n <= 30; ++n) put_as("t" + std::to_string(i), n);
+    });
+  }
+  writers.emplace_back([&] {
+    for (int n = 1; n <= 30; ++n) EXPECT_THROW(put_as("refused", 1), StorageError);
+  });
+  writers.clear();
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(problems("t" + std::to_string(i)), "");
 }
 
 TEST_F(ThreadCounts, OfSaversThatTakeTurnsAreTrue) {
@@ -162,6 +213,29 @@ TEST_F(ThreadCounts, CanBeChangedBySqlLikeATable) {
   execute("INSERT INTO threads (thread_id, gmt_create, gmt_modified) VALUES ('new', '', '')");
   EXPECT_EQ(saver_->query("SELECT checkpoints FROM threads WHERE thread_id = 'new'")[0],
             object({{"checkpoints", 0}}));
+}
+
+// That is what a process of version 3 does: it would count twice.
+TEST_F(ThreadCounts, AreNotChangedThroughTheView) {
+  put_steps(*saver_, 1, 5);
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
+  EXPECT_NE(sqlite3_exec(database, "UPDATE threads SET checkpoints = checkpoints + 1", nullptr,
+                         nullptr, nullptr),
+            SQLITE_OK);
+  EXPECT_THAT(sqlite3_errmsg(database), testing::HasSubstr("newer Clew"));
+  sqlite3_close(database);
+  EXPECT_EQ(problems(), "");
+}
+
+TEST_F(ThreadCounts, OfADamagedStepKeepNobodyFromTheOthers) {
+  put_steps(*saver_, 1, 5);
+  execute("UPDATE checkpoints SET step_writes = '[\"x\"]' WHERE checkpoint_id = '" + test_id(4) +
+          "'");
+  saver_ = open();
+  put_steps(*saver_, 6, 7);
+  EXPECT_EQ(saver_->query("SELECT checkpoints FROM threads")[0]["checkpoints"], Value(7));
+  EXPECT_EQ(saver_->query("SELECT writes FROM threads")[0]["writes"], Value(10));
 }
 
 TEST_F(ThreadCounts, OutliveThatRowsAreTakenApart) {
@@ -242,8 +316,11 @@ TEST_F(ThreadCounts, AreTrueWhateverIsDone) {
         CheckpointPut of_inside = followed(n, inside);
         of_inside.key.checkpoint_ns = "inside";
         for (WritesPut& writes : of_inside.writes) writes.key = of_inside.key;
-        const CheckpointPut both[] = {of_inside, followed(n, head)};
-        saver.put(std::span(both).subspan(0, below(2) + 1U));
+        CheckpointPut of_another = make_put("another", n, 0, {{"branch:to:next", Value()}});
+        of_another.checkpoint.ts = of_inside.checkpoint.ts;
+        const CheckpointPut both[] = {of_another, of_inside, followed(n, head)};
+        saver.put(std::span(both).subspan(0, below(2) + 2U));
+        ASSERT_EQ(problems("another"), "");
         if (saver.get_tuple({"t"}) && saver.get_tuple({"t"})->key.checkpoint_id == test_id(n))
           head = n;
         inside = n;

@@ -118,12 +118,9 @@ CREATE VIEW IF NOT EXISTS clew_packed AS
     AND (step_writes IS NULL OR json_valid(step_writes));
 DROP TRIGGER IF EXISTS clew_unpack;
 CREATE TRIGGER clew_unpack INSTEAD OF DELETE ON clew_packed BEGIN
-  UPDATE clew_threads SET (checkpoints, writes, bytes, status, checkpoint_id, updated_at,
-      metadata_type, metadata, gmt_modified) = (SELECT checkpoints, writes, bytes, status,
-      checkpoint_id, updated_at, metadata_type, metadata, gmt_modified FROM threads
-      WHERE thread_id = OLD.thread_id)
-    WHERE thread_id = OLD.thread_id AND OLD.checkpoint_ns = ''
-    AND checkpoint_id < OLD.checkpoint_id;
+  INSERT OR REPLACE INTO clew_threads SELECT * FROM threads WHERE thread_id = OLD.thread_id
+    AND OLD.checkpoint_ns = '' AND OLD.checkpoint_id >
+      (SELECT checkpoint_id FROM clew_threads WHERE thread_id = OLD.thread_id);
   INSERT OR IGNORE INTO clew_blobs SELECT thread_id, checkpoint_ns, checkpoint_ns_hash, channel,
       version, base_version, place, type, blob_data, base_checkpoint_id
     FROM clew_packed_blobs WHERE thread_id = OLD.thread_id
@@ -139,12 +136,13 @@ END;
 )";
 
 // A row of clew_threads counts all of a thread but the root checkpoints that are newer than the
-// one it names: the writer leaves them out while another follows soon. To SQL the threads are
-// those rows with what they leave out; changing one counts that.
+// one it names: the writer leaves them out while some node waits to run. To SQL the threads are
+// those rows with what they leave out; changing one counts that. A process of version 3 that
+// still runs would count it twice, and is refused.
 constexpr std::string_view kThreads = R"(
 CREATE VIEW IF NOT EXISTS clew_uncounted AS
   SELECT step.thread_id, step.checkpoint_id,
-    (SELECT ifnull(sum(json_array_length(task.value, '$[3]')), 0)
+    (SELECT ifnull(sum(iif(task.type = 'array', json_array_length(task.value, '$[3]'), 0)), 0)
       FROM json_each(iif(json_valid(step.step_writes), step.step_writes, NULL)) AS task) AS writes,
     length(step.checkpoint) + length(step.metadata) + ifnull(length(step.data), 0) AS bytes
   FROM clew_threads AS counted, checkpoints AS step
@@ -171,20 +169,23 @@ CREATE VIEW IF NOT EXISTS threads AS
     AND newest.checkpoint_id > counted.checkpoint_id
     AND newest.checkpoint_id = (SELECT max(checkpoint_id) FROM checkpoints
       WHERE thread_id = counted.thread_id AND checkpoint_ns = '');
-CREATE TRIGGER IF NOT EXISTS threads_insert INSTEAD OF INSERT ON threads BEGIN
+CREATE TRIGGER IF NOT EXISTS clew_threads_insert INSTEAD OF INSERT ON threads BEGIN
   INSERT INTO clew_threads VALUES (NEW.thread_id, ifnull(NEW.checkpoints, 0),
     ifnull(NEW.writes, 0), ifnull(NEW.bytes, 0), ifnull(NEW.status, 'idle'),
     ifnull(NEW.checkpoint_id, ''), ifnull(NEW.updated_at, ''), ifnull(NEW.metadata_type, 'null'),
     ifnull(NEW.metadata, x''), NEW.gmt_create, NEW.gmt_modified);
 END;
-CREATE TRIGGER IF NOT EXISTS threads_update INSTEAD OF UPDATE ON threads BEGIN
+CREATE TRIGGER IF NOT EXISTS clew_threads_update INSTEAD OF UPDATE ON threads BEGIN
+  SELECT RAISE(ABORT, 'open the file with the newer Clew, which counts what threads hold')
+    WHERE NEW.checkpoints IS NOT OLD.checkpoints OR NEW.writes IS NOT OLD.writes
+    OR NEW.bytes IS NOT OLD.bytes;
   UPDATE clew_threads SET thread_id = NEW.thread_id, checkpoints = NEW.checkpoints,
     writes = NEW.writes, bytes = NEW.bytes, status = NEW.status,
     checkpoint_id = NEW.checkpoint_id, updated_at = NEW.updated_at,
     metadata_type = NEW.metadata_type, metadata = NEW.metadata, gmt_create = NEW.gmt_create,
     gmt_modified = NEW.gmt_modified WHERE thread_id = OLD.thread_id;
 END;
-CREATE TRIGGER IF NOT EXISTS threads_delete INSTEAD OF DELETE ON threads BEGIN
+CREATE TRIGGER IF NOT EXISTS clew_threads_delete INSTEAD OF DELETE ON threads BEGIN
   DELETE FROM clew_threads WHERE thread_id = OLD.thread_id;
 END;
 )";

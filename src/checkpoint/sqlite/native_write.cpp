@@ -56,8 +56,8 @@ Value checkpoint_map(const CheckpointPut& put, const Lineage& parent) {
                              before);
 }
 
-// Whether the row of the thread can wait for the next checkpoint: some node waits to run, so that
-// there is one soon. The view `threads` tells the time by a column meanwhile.
+// Whether the row of the thread can wait for the next checkpoint, which follows as soon as a
+// node that waits has run. The view `threads` tells the time by a column meanwhile.
 bool can_wait_for_next(const CheckpointPut& put) {
   constexpr std::string_view kUtc = "+00:00";
   const std::string& ts = put.checkpoint.ts;
@@ -267,7 +267,7 @@ struct NativeLayout::PreparedPut {
     if (put.expected_writes) internal::expect_writes(put, stored_writes(connection));
     batch.begin(connection, put, head, is_head_known);
     const bool moves_head = put.checkpoint.id > head.checkpoint_id;
-    if (find_bases(connection)) pack = make_pack(true);
+    if (find_bases(connection)) pack = make_pack(true);  // packed or not they are found
     const bool is_one_row = moves_head && pack.is_possible() && belong_to_head(connection);
     if (!is_one_row) batch.count_all(connection);
     const bool is_new = moves_head || make_way(connection);

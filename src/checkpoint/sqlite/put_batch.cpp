@@ -15,9 +15,12 @@ void PutBatch::begin(Connection& connection, const CheckpointPut& put, const Kno
   if (!put.key.checkpoint_ns.empty() || std::exchange(thread_.is_root_known, true)) return;
   if (is_known) {
     thread_.uncounted = head.uncounted;
-  } else if (head.checkpoint_id.empty() ||
-             !count_up_to(connection, put.key.thread_id, head.checkpoint_id)) {
-    thread_.can_wait = false;  // the row is to be made
+  } else {
+    // The row is to be made, or else written now, so that the next one who does not know the
+    // head has nothing to count.
+    thread_.can_wait = false;
+    const std::string& newest = head.checkpoint_id;
+    if (!newest.empty()) count_up_to(connection, put.key.thread_id, newest);
   }
 }
 
@@ -62,7 +65,8 @@ ThreadCounts PutBatch::all() const {
 
 bool PutBatch::can_wait() const { return thread_.can_wait && all().checkpoints < kMostUncounted; }
 
-// Most threads are known, and an UPDATE takes half of what INSERT ... ON CONFLICT does.
+// Most threads are known, and an UPDATE takes half of what INSERT ... ON CONFLICT does. A
+// checkpoint that is stored again keeps its questions and errors.
 void PutBatch::store_newest(Connection& connection) const {
   const CheckpointPut& newest = *thread_.newest;
   const ThreadCounts counts = all();
@@ -73,10 +77,9 @@ void PutBatch::store_newest(Connection& connection) const {
   };
   const bool has_row =
       run("UPDATE clew_threads SET checkpoints = checkpoints + ?2, writes = writes + ?3,"
-          " bytes = bytes + ?4, status = iif(checkpoint_id = ?5, status, 'idle'), checkpoint_id = "
-          "?5,"
-          " updated_at = ?6, metadata_type = ?7, metadata = ?8, gmt_modified = ?9"
-          " WHERE thread_id = ?1") > 0;
+          " bytes = bytes + ?4, status = iif(checkpoint_id = ?5, status, 'idle'),"
+          " checkpoint_id = ?5, updated_at = ?6, metadata_type = ?7, metadata = ?8,"
+          " gmt_modified = ?9 WHERE thread_id = ?1") > 0;
   if (has_row) return;
   run("INSERT INTO clew_threads (thread_id, checkpoints, writes, bytes, checkpoint_id, updated_at,"
       " metadata_type, metadata, gmt_create, gmt_modified)"

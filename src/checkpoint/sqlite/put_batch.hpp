@@ -1,6 +1,6 @@
 // What the puts that one caller stores together share: the time, and the row of their thread.
-// It is written once for all of a thread; or not at all while the next checkpoint is to follow
-// soon, which saves a page of each commit: see the view `threads` in native_schema.cpp.
+// It is written once for all of a thread; or not at all while a node waits to run, whose
+// checkpoint is to follow, which saves a page of each commit: see native_schema.cpp.
 #pragma once
 
 #include <string>
@@ -22,12 +22,13 @@ class PutBatch {
   // As it stands in columns.
   const std::string& now() const { return now_; }
 
-  // Before anything of a put is stored: what is the newest checkpoint of its namespace, if
-  // there is one. `is_known`: it is, with what it leaves out.
+  // Before anything of a put is stored. `head` is the newest checkpoint of its namespace, without
+  // an id if there is none; if `is_known`, head.uncounted is right.
   void begin(Connection& connection, const CheckpointPut& put, const KnownHead& head,
              bool is_known);
 
-  // Before something other than a new head is stored: the row leaves nothing out any more.
+  // Before anything is stored that is not one row behind all others: it may change those that the
+  // row of the thread leaves out. Afterwards that leaves out nothing.
   void count_all(Connection& connection);
 
   // What was stored of a put.

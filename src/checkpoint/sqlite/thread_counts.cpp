@@ -28,12 +28,11 @@ void count_rest(Connection& connection, std::string_view thread_id) {
       thread_id);
 }
 
-bool count_up_to(Connection& connection, std::string_view thread_id,
+void count_up_to(Connection& connection, std::string_view thread_id,
                  std::string_view newest_checkpoint) {
   const auto counted =
       connection.value("SELECT checkpoint_id FROM clew_threads WHERE thread_id = ?", thread_id);
   if (counted && *counted < newest_checkpoint) count_rest(connection, thread_id);
-  return counted.has_value();
 }
 
 }  // namespace clew::sqlite

@@ -25,8 +25,8 @@ struct ThreadCounts {
 // Counts the root checkpoints that the row leaves out; see the view `threads` in
 // native_schema.cpp.
 void count_rest(Connection& connection, std::string_view thread_id);
-// The same if they are not counted up to the newest one. False if there is no row.
-bool count_up_to(Connection& connection, std::string_view thread_id,
+// The same if the row does not count them up to the newest one.
+void count_up_to(Connection& connection, std::string_view thread_id,
                  std::string_view newest_checkpoint);
 
 }  // namespace clew::sqlite
