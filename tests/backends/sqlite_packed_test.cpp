@@ -122,6 +122,41 @@ TEST(RowPack, ATaskMayHaveWrittenNothing) {
   EXPECT_EQ(sqlite::packed_writes(pack.step_writes(), pack.data(), kSerializer).size(), 1U);
 }
 
+TEST(RowPack, AValueThatATaskWroteStandsOnce) {
+  RowPack pack;
+  const Value text(std::string(100, 'x'));
+  const TypedBytes stored = kSerializer.dumps_typed(text);
+  pack.add_blob("a", "1.0", {stored, {}, 0});
+  pack.add_blob("b", "1.0", {kSerializer.dumps_typed("another text of its own"), {}, 0});
+  const std::size_t size = pack.data().size();
+  add(pack, task("t1", {{"b", "another text of its own"}, {"a", text}}));
+  add(pack, task("t2", {{"a", text}}));
+  EXPECT_EQ(pack.data().size(), size);
+  EXPECT_EQ(pack.value_bytes(), 2 * size + stored.bytes.size());
+  const auto writes = sqlite::packed_writes(pack.step_writes(), pack.data(), kSerializer);
+  ASSERT_EQ(writes.size(), 3U);
+  EXPECT_EQ(writes[0].write.value, Value("another text of its own"));
+  EXPECT_EQ(writes[1].write.value, text);
+  EXPECT_EQ(writes[2].write.value, text);
+}
+
+TEST(RowPack, OfManyValuesAllAreGivenBack) {
+  RowPack pack;
+  const auto text = [](int i) { return "the text of channel " + std::to_string(i); };
+  std::vector<ChannelWrite> written;
+  std::string expected;
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = "c" + std::to_string(i);
+    pack.add_blob(name, "1.0", {kSerializer.dumps_typed(text(i)), {}, 0});
+    written.push_back({name, text(i)});
+    expected += name + " 1.0 " + to_json(Value(text(i))) + "\n";
+  }
+  add(pack, task("t1", written));
+  EXPECT_EQ(blobs_in(pack), expected);
+  const auto writes = sqlite::packed_writes(pack.step_writes(), pack.data(), kSerializer);
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(writes[i].write.value, Value(text(i)));
+}
+
 TEST(RowPack, RefusesWhatSqliteWouldNotReadFromIt) {
   for (const std::string_view name :
        {std::string_view("a\0b", 3), std::string_view("a\nb"), std::string_view("\xFF")}) {
@@ -198,6 +233,32 @@ TEST_F(PackedFile, AStepIsOneRow) {
   EXPECT_EQ(count(*saver, "clew_writes"), 4);
   EXPECT_EQ(history(*saver, "t"), before);
   EXPECT_TRUE(saver->verify("t").problems.empty());
+}
+
+TEST_F(PackedFile, AValueThatATaskWroteIsBothToSql) {
+  auto saver = open();
+  const std::string text = "a text that is long enough";
+  for (int n = 1; n <= 3; ++n) {
+    CheckpointPut one = step(n, {{"a", text}, {"branch:to:next", Value()}});
+    for (WritesPut& writes : one.writes) writes.writes[0].value = text;
+    put(*saver, one);
+  }
+  const auto sizes = [&](const std::string& from) {
+    return to_json(saver->query("SELECT DISTINCT length(blob_data) AS size FROM " + from +
+                                " WHERE channel = 'a'"));
+  };
+  EXPECT_EQ(saver->query("SELECT count(*) AS n FROM checkpoints WHERE length(data) < 40")[0]["n"],
+            Value(3));
+  for (const bool is_packed : {true, false}) {
+    EXPECT_EQ(sizes("checkpoint_blobs"), R"([{"size":27}])");
+    EXPECT_EQ(sizes("checkpoint_writes"), R"([{"size":27}])");
+    EXPECT_EQ(saver->thread_size("t").bytes,
+              saver->query("SELECT bytes FROM threads")[0]["bytes"].get<std::uint64_t>());
+    EXPECT_TRUE(saver->verify("t").problems.empty());
+    if (is_packed) execute("DELETE FROM clew_packed");
+  }
+  execute("DELETE FROM checkpoint_writes WHERE channel = 'a'");
+  EXPECT_EQ(open()->get_tuple({"t"})->checkpoint.channel_values["a"], Value(text));
 }
 
 TEST_F(PackedFile, ValuesThatDoNotChangeAreFoundWhereTheyCame) {

@@ -148,6 +148,8 @@ Value parse_metadata(std::string_view json) {
 
 // Old files, and those of LangGraph.js, have no `task_path`.
 void LangGraphLayout::create(Connection& connection) {
+  // A row is a whole state, whose pages are passed once: little memory for them is quicker.
+  connection.execute("PRAGMA cache_size = -1000");
   connection.execute(std::string(kTables));
   const auto task_path =
       connection.value("SELECT 1 FROM pragma_table_info('writes') WHERE name = 'task_path'");

@@ -21,6 +21,8 @@ constexpr sqlite3_int64 kLeastAhead = 64 << 10;
 constexpr sqlite3_int64 kMostAhead = 1 << 20;
 constexpr std::size_t kLargeCommit = 128 << 10;
 
+constexpr std::size_t kMostReadAhead = 128 << 10;
+
 bool ends_commit(Bytes header) {
   const Bytes mark = header.subspan(kCommitMark, 4);
   return std::ranges::any_of(mark, [](std::uint8_t byte) { return byte != 0; });
@@ -132,7 +134,10 @@ void LogFile::make_room() noexcept {
 int LogFile::read(std::span<std::uint8_t> bytes, sqlite3_int64 offset) {
   if (const int code = flush(); code != SQLITE_OK) return code;
   const bool is_copied = database && database->is_gathering;
-  if (!is_copied || std::exchange(copy, database->copies) != database->copies) ahead = {};
+  if (!is_copied || std::exchange(copy, database->copies) != database->copies) {
+    ahead = {};
+    copied_size = -1;
+  }
   if (is_copied && read_ahead(bytes.size(), offset)) {
     std::memcpy(bytes.data(), ahead.data() + (offset - ahead_begin), bytes.size());
     return SQLITE_OK;
@@ -141,27 +146,32 @@ int LogFile::read(std::span<std::uint8_t> bytes, sqlite3_int64 offset) {
   return real->pMethods->xRead(real, bytes.data(), static_cast<int>(bytes.size()), offset);
 }
 
-// Whether what is wanted is there. What follows the page that was read last is read with it:
-// nobody writes to the log now.
+// Whether what is wanted is there. What follows the page that was read last, or last from there,
+// is read with it: nobody writes to the log now.
 bool LogFile::read_ahead(std::size_t wanted, sqlite3_int64 offset) {
   const auto size = static_cast<sqlite3_int64>(wanted);
   const auto is_there = [&] {
     return ahead_begin <= offset &&
            offset + size <= ahead_begin + static_cast<sqlite3_int64>(ahead.size());
   };
-  const bool follows = offset == read_end + static_cast<sqlite3_int64>(kFrameHeader);
+  const sqlite3_int64 previous = offset - static_cast<sqlite3_int64>(kFrameHeader);
+  const bool follows = previous == read_end || previous == run_end;
   read_end = offset + size;
-  if (is_there()) return true;
+  if (!is_there() && (!follows || !fill_ahead(offset))) return false;
+  run_end = read_end;
+  return is_there();
+}
+
+bool LogFile::fill_ahead(sqlite3_int64 offset) {
   sqlite3_file* real = real_file(*this);
-  sqlite3_int64 length = 0;
-  if (!follows || real->pMethods->xFileSize(real, &length) != SQLITE_OK) return false;
-  const auto left = static_cast<std::size_t>(std::max<sqlite3_int64>(0, length - offset));
-  ahead.resize(std::min(GatheredWrites::kMost, left));
+  if (copied_size < 0 && real->pMethods->xFileSize(real, &copied_size) != SQLITE_OK) return false;
+  const auto left = static_cast<std::size_t>(std::max<sqlite3_int64>(0, copied_size - offset));
+  ahead.resize(std::min(kMostReadAhead, left));
   ahead_begin = offset;
   const int code =
       real->pMethods->xRead(real, ahead.data(), static_cast<int>(ahead.size()), offset);
   if (code != SQLITE_OK) ahead.clear();
-  return is_there();
+  return code == SQLITE_OK;
 }
 
 const sqlite3_io_methods& log_file_methods() {

@@ -24,7 +24,9 @@ struct LogFile {
   std::vector<std::uint8_t> ahead = {};  // read while the log is copied,
   sqlite3_int64 ahead_begin = 0;         // from where,
   std::uint64_t copy = 0;                // and in which copy
-  sqlite3_int64 read_end = -1;           // where the last read ended
+  sqlite3_int64 read_end = -1;           // where the last read ended,
+  sqlite3_int64 run_end = -1;            // and the last one of what was read ahead
+  sqlite3_int64 copied_size = -1;        // of the file, while it is copied
 
   int write(Bytes bytes, sqlite3_int64 offset);
   int flush();
@@ -34,6 +36,7 @@ struct LogFile {
   bool more_follows(Bytes bytes);
   void make_room() noexcept;
   bool read_ahead(std::size_t wanted, sqlite3_int64 offset);
+  bool fill_ahead(sqlite3_int64 offset);
 };
 
 const sqlite3_io_methods& log_file_methods();

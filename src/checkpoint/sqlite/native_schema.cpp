@@ -144,7 +144,12 @@ CREATE VIEW IF NOT EXISTS clew_uncounted AS
   SELECT step.thread_id, step.checkpoint_id,
     (SELECT ifnull(sum(iif(task.type = 'array', json_array_length(task.value, '$[3]'), 0)), 0)
       FROM json_each(iif(json_valid(step.step_writes), step.step_writes, NULL)) AS task) AS writes,
-    length(step.checkpoint) + length(step.metadata) + ifnull(length(step.data), 0) AS bytes
+    length(step.checkpoint) + length(step.metadata) +
+    (SELECT ifnull(sum(iif(blob.type = 'array', json_extract(blob.value, '$[4]'), 0)), 0)
+      FROM json_each(iif(json_valid(step.new_blobs), step.new_blobs, NULL)) AS blob) +
+    (SELECT ifnull(sum(iif(written.type = 'array', json_extract(written.value, '$[4]'), 0)), 0)
+      FROM json_each(iif(json_valid(step.step_writes), step.step_writes, NULL)) AS task,
+        json_each(iif(task.type = 'array', task.value, NULL), '$[3]') AS written) AS bytes
   FROM clew_threads AS counted, checkpoints AS step
   WHERE step.thread_id = counted.thread_id AND step.checkpoint_ns = ''
     AND step.checkpoint_id > counted.checkpoint_id;

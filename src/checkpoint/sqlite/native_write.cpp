@@ -382,7 +382,7 @@ struct NativeLayout::PreparedPut {
 
   void store_packed(Connection& connection, const RowPack& packed) {
     store_checkpoint(connection, packed);
-    counts.bytes += static_cast<std::int64_t>(packed.data().size());
+    counts.bytes += static_cast<std::int64_t>(packed.value_bytes());
     if (packed.step_writes().empty()) return;
     for (const PreparedWrites& of_task : writes) {
       counts.writes += static_cast<std::int64_t>(of_task.values.size());

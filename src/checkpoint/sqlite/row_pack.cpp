@@ -18,6 +18,9 @@ constexpr std::size_t kMostNames = 256 << 10;
 // What most rows need, so that the text moves once at most.
 constexpr std::size_t kUsualLength = 500;
 
+// Fewer bytes are not looked for.
+constexpr std::size_t kLeastShared = 8;
+
 [[noreturn]] void fail() {
   throw SerdeError("the row of a checkpoint is damaged: what is packed in it cannot be told");
 }
@@ -215,10 +218,9 @@ class RowPack::List {
   }
 
   List& add(const TypedBytes& value) {
-    add(value.tag).add(',').add(static_cast<std::int64_t>(pack_.data_.size()) + 1);
-    add(',').add(static_cast<std::int64_t>(value.bytes.size()));
-    pack_.data_ += value.bytes;
-    return *this;
+    const std::size_t begin = pack_.place(value.bytes);
+    add(value.tag).add(',').add(static_cast<std::int64_t>(begin) + 1);
+    return add(',').add(static_cast<std::int64_t>(value.bytes.size()));
   }
 
  private:
@@ -237,6 +239,20 @@ class RowPack::List {
   std::string& json_;
   char* end_;
 };
+
+// Where the bytes are in the data. What a task writes is often what a channel then holds.
+std::size_t RowPack::place(std::string_view bytes) {
+  value_bytes_ += bytes.size();
+  const bool is_shared = bytes.size() >= kLeastShared;
+  for (std::size_t i = 0; i < part_count_ && is_shared; ++i) {
+    const auto [begin, size] = parts_[i];
+    if (std::string_view(data_).substr(begin, size) == bytes) return begin;
+  }
+  const std::size_t begin = data_.size();
+  if (is_shared && part_count_ < parts_.size()) parts_[part_count_++] = {begin, bytes.size()};
+  data_ += bytes;
+  return begin;
+}
 
 void RowPack::add_blob(std::string_view channel, std::string_view version,
                        const StoredVersion& stored) {

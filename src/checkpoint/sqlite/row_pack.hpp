@@ -6,6 +6,7 @@
 // `data` has the bytes; docs/format/sqlite.md shows them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <forward_list>
 #include <span>
@@ -63,12 +64,24 @@ class RowPack {
   std::string_view step_writes() const { return step_writes_; }
   std::string_view data() const { return data_; }
 
+  // How many bytes all values have; `data` has those once that several are made of.
+  std::size_t value_bytes() const { return value_bytes_; }
+
  private:
   class List;
+  struct Part {
+    std::size_t begin = 0;
+    std::size_t size = 0;
+  };
+
+  std::size_t place(std::string_view bytes);
 
   std::string new_blobs_;
   std::string step_writes_;
   std::string data_;
+  std::size_t value_bytes_ = 0;
+  std::array<Part, 16> parts_ = {};  // of the data; the first ones, which are values of channels
+  std::size_t part_count_ = 0;
   bool has_odd_name_ = false;
 };
 
