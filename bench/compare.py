@@ -21,8 +21,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from targets import (CELLS, LEAST_RATIO, LEAST_RECALL, MOST_GROWTH, MOST_MEGABYTES, MOST_MEGABYTES_ON_DISK, MOST_MICROSECONDS,
-                     MOST_NANOSECONDS, MOST_WALL)
+from targets import (CELLS, LEAST_RATIO, LEAST_RECALL, MOST_COMMITS, MOST_GROWTH, MOST_GROWTH_OF_TURNS, MOST_MEGABYTES,
+                     MOST_MEGABYTES_ON_DISK, MOST_MICROSECONDS, MOST_MILLISECONDS_OF_STATE, MOST_NANOSECONDS,
+                     MOST_OF_THEIR_DISK, MOST_WALL)
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "BENCHMARKS.md"
@@ -141,9 +142,20 @@ def compared(name, clew_rounds, python_rounds):
         "spread": (min(ratios), max(ratios)) if ratios else None,
         "least": LEAST_RATIO.get(f"{name} {backend_of(line)}"),
         "recall": line.get("recall_at_10"),
+        "commits": median_of(clew_rounds, name, "commits"),
+        "n": line["n"],
+        "first_s": median_of(clew_rounds, name, "first100_s"),
+        "last_s": median_of(clew_rounds, name, "last100_s"),
+        "state_ms": median_of(clew_rounds, name, "get_state_ms"),
         "clew_mb": statistics.median(lines[name]["rss_mb"] for lines in clew_rounds),
         "python_mb": statistics.median(lines[name]["rss_mb"] for lines in python_rounds) if python else None,
     }
+
+
+def median_of(rounds, name, key):
+    """Of what a row says besides the time, if it does."""
+    figures = [lines[name].get(key) for lines in rounds]
+    return None if None in figures else statistics.median(figures)
 
 
 def cost(line):
@@ -190,6 +202,22 @@ def limits_of(rows):
             limits.append({"what": f"{name}: on disk", "unit": " MB", "clew": row["clew_disk_mb"],
                            "python": row["python_disk_mb"],
                            "most": most})
+    for name, most in MOST_OF_THEIR_DISK.items():
+        if (row := by_name.get(name)) and row["python_disk_mb"]:
+            limits.append({"what": f"{name}: on disk, in what LangGraph leaves", "unit": "x", "python": None,
+                           "clew": row["clew_disk_mb"] / row["python_disk_mb"], "most": most})
+    for name, (what, most) in MOST_COMMITS.items():
+        if row := by_name.get(name):
+            limits.append({"what": f"{name}: commits per {what}", "unit": "", "python": None,
+                           "clew": row["commits"] / row["n"], "most": most})
+    for name, most in MOST_GROWTH_OF_TURNS.items():
+        if row := by_name.get(name):
+            limits.append({"what": f"{name}: the last 100 turns, in the time of the first", "unit": "x", "python": None,
+                           "clew": row["last_s"] / row["first_s"], "most": most})
+    for name, most in MOST_MILLISECONDS_OF_STATE.items():
+        if row := by_name.get(name):
+            limits.append({"what": f"{name}: get_state after all turns", "unit": " ms", "python": None,
+                           "clew": row["state_ms"], "most": most})
     for (name, base), most in MOST_WALL.items():
         if (row := by_name.get(name)) and (base_row := by_name.get(base)):
             limits.append({"what": f"{name}: wall time per {row['unit']}, in that of {base}", "unit": "x",

@@ -78,6 +78,16 @@ Storage open_storage(const Options& options) {
   throw UsageError("this build has no backend '" + options.backend + "' yet");
 }
 
+Value commits_of(const Checkpointer* checkpointer) {
+  const auto* file = dynamic_cast<const SqliteSaver*>(checkpointer);
+  return file ? Value(static_cast<std::int64_t>(file->commits())) : Value();
+}
+
+Value commits_since(const Value& before, const Checkpointer* checkpointer) {
+  const Value now = commits_of(checkpointer);
+  return now.is_null() ? now : Value(now.as_int() - before.as_int());
+}
+
 Config thread_config(const Options& options, std::string name) {
   constexpr int kRecursionLimit = 100'000;
   return {.thread_id = std::move(name),

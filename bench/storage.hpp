@@ -52,6 +52,11 @@ std::optional<std::int64_t> repeat(const Options& options, const Repetition& rep
   return bytes;
 }
 
+// How often it has committed, and how often since it had committed `before` times; null if it
+// does not say.
+Value commits_of(const Checkpointer* checkpointer);
+Value commits_since(const Value& before, const Checkpointer* checkpointer);
+
 // The thread `name`, with the durability that the command line asks for.
 Config thread_config(const Options& options, std::string name);
 inline Config thread_config(const Options& options, int number) {

@@ -126,8 +126,20 @@ LEAST_RECALL = {"hnsw_clustered memory": 0.95}
 # How many megabytes of memory the process may have in use at its end.
 MOST_MEGABYTES = {"W9_conc1000 none": 20, "W9_conc1000 memory": 20, "W2_chat_plain sqlite": 40}
 
-# How many megabytes it may leave on disk.
+# How many megabytes it may leave on disk, and how many times what LangGraph leaves.
 MOST_MEGABYTES_ON_DISK = {"W2_chat_plain sqlite": 10}
+MOST_OF_THEIR_DISK = {"W2_chat_plain sqlite_langgraph": 1.05}
+
+# How many commits what is named may take.
+MOST_COMMITS = {
+    "W1_seq10 sqlite": ("run of 12 checkpoints", 12),
+    "W6_resume sqlite": ("resumed run", 3),
+    "W9_conc1000 sqlite": ("run of 5 checkpoints", 0.5),
+}
+
+# How many times as long the last 100 turns may take as the first, and how many milliseconds get_state after them.
+MOST_GROWTH_OF_TURNS = {"W2_chat_plain sqlite": 1.3}
+MOST_MILLISECONDS_OF_STATE = {"W2_chat_plain sqlite": 2}
 
 # How many times the cost of the second row the first may have: cost follows what a step does, not the
 # number of tasks, the width of the state or the length of the graph.

@@ -43,15 +43,18 @@ void run_w1_sequential(const Options& options) {
   const int n = options.n ? options.n : default_n(options);
   const StateGraph<State> chain = make_chain(options.nodes);
   Times times;
+  Value commits;
   const auto disk = repeat(options, [&](const std::shared_ptr<Checkpointer>& checkpointer) {
     const CompiledGraph graph = chain.compile({.checkpointer = checkpointer});
     const auto invoke = [&](const Config& thread) {
       return graph.invoke({{"foo", 0}, {"bar", list()}}, thread);
     };
     for (int i = 0; i < 5; ++i) invoke(thread_config(options, "warm" + std::to_string(i)));
+    const Value before = commits_of(checkpointer.get());
     times.measure([&] {
       for (int i = 0; i < n; ++i) invoke(thread_config(options, i));
     });
+    commits = commits_since(before, checkpointer.get());
     expect(invoke(thread_config(options, "check")) == expected_result(options.nodes),
            "W1: the chain's result");
   });
@@ -61,7 +64,7 @@ void run_w1_sequential(const Options& options) {
         .times = times,
         .steps = options.nodes,
         .bytes_on_disk = disk,
-        .extra = object({{"durability", durability_of(options)}})});
+        .extra = {{"durability", durability_of(options)}, {"commits", commits}}});
 }
 
 }  // namespace clew::bench

@@ -35,6 +35,7 @@ void interrupt_and_resume(const Options& options) {
   const StateGraph<Talk> talk = make_talk();
   Times interrupting;
   Times resuming;
+  Value commits;
   const auto disk = repeat(options, [&](const std::shared_ptr<Checkpointer>& checkpointer) {
     const CompiledGraph graph = talk.compile({.checkpointer = checkpointer});
     interrupting.measure([&] {
@@ -43,12 +44,14 @@ void interrupt_and_resume(const Options& options) {
       }
     });
     Value result;
+    const Value before = commits_of(checkpointer.get());
     resuming.measure([&] {
       for (int i = 0; i < threads; ++i) {
         result = graph.invoke(Command{.resume = "yes"}, thread_config(options, i));
       }
     });
     expect(result == Value{{"a", "done"}, {"answer", "yes"}}, "W6: the resumed result");
+    commits = commits_since(before, checkpointer.get());
   });
   const Value durability = object({{"durability", options.durability}});
   emit({.workload = "W6_interrupt",
@@ -63,7 +66,7 @@ void interrupt_and_resume(const Options& options) {
         .times = resuming,
         .steps = 2,
         .bytes_on_disk = disk,
-        .extra = durability});
+        .extra = durability.set("commits", commits)});
 }
 
 struct Clock {

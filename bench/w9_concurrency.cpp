@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include <clew/graph.hpp>
-#include <clew/sqlite_saver.hpp>
 
 #include "report.hpp"
 #include "storage.hpp"
@@ -51,11 +50,10 @@ void run_w9_concurrency(const Options& options) {
     const CompiledGraph graph = waiting.compile({.checkpointer = checkpointer});
     graph.invoke({{"n", 0}}, thread_config(options, "warm"));
     std::vector<Value> results;
+    const Value before = commits_of(checkpointer.get());
     times.measure([&] { results = invoke_all(graph, threads, options); });
     expect(std::ranges::count(results, Value{{"n", 3}}) == threads, "W9: a result");
-    if (const auto* file = dynamic_cast<const SqliteSaver*>(checkpointer.get())) {
-      commits = static_cast<std::int64_t>(file->commits());
-    }
+    commits = commits_since(before, checkpointer.get());
   });
   times.cpu.clear();  // as in langgraph/bench.py, the figure is that of the whole repetition
   emit({.workload = "W9_conc1000",
