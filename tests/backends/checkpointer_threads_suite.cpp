@@ -298,6 +298,21 @@ TEST_P(CheckpointerSuite, DeletesTheCheckpointsOfRuns) {
   EXPECT_EQ(history(*saver_, "u"), "2 {\"n\":2}\n");
 }
 
+TEST_P(CheckpointerSuite, AThreadWithoutARootCheckpointHasNoMetadata) {
+  CheckpointPut root = make_put("t", 1, 0);
+  root.metadata = root.metadata.set("run_id", "r1");
+  put(*saver_, root);
+  CheckpointPut inside = make_put("t", 2, 0);
+  inside.key.checkpoint_ns = "inside";
+  put(*saver_, inside);
+  const std::string runs[] = {"r1"};
+  saver_->delete_for_runs(runs);
+  const auto threads = saver_->list_threads({});
+  ASSERT_EQ(threads.size(), 1U);
+  EXPECT_EQ(threads[0].checkpoint_id, "");
+  EXPECT_TRUE(threads[0].metadata.is_null());
+}
+
 TEST_P(CheckpointerSuite, DeletingARunKeepsWhatDeltaChannelsAreRebuiltFrom) {
   CheckpointPut first = delta_put(1, 0, snapshot(list({"base"})), 0);
   first.metadata = first.metadata.set("run_id", "r1");

@@ -213,6 +213,20 @@ bool Connection::is_reading() const {
 
 std::int64_t Connection::total_changes() const { return sqlite3_total_changes64(database_); }
 
+void Connection::keep_pages(std::size_t bytes) {
+  constexpr std::size_t kKilobyte = 1024;  // by which SQLite counts numbers below zero
+  execute("PRAGMA cache_size = -" + std::to_string(bytes / kKilobyte));
+  kept_bytes_ = bytes;
+}
+
+void Connection::keep_pages_of_value(std::size_t bytes) {
+  // Its pages, those of the value before, and others.
+  constexpr std::size_t kTimes = 3;
+  constexpr std::size_t kMost = 64 << 20;
+  const std::size_t wanted = std::min(kTimes * bytes, kMost);
+  if (wanted > kept_bytes_) keep_pages(wanted);
+}
+
 void Connection::copy_log_after(int pages) {
   most_pages_ = pages;
   sqlite3_wal_hook(database_, copy_log, this);

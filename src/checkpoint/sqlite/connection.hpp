@@ -107,6 +107,12 @@ class Connection {
   // How many rows were changed since it was opened.
   std::int64_t total_changes() const;
 
+  // How many bytes of the file's pages it keeps in memory.
+  void keep_pages(std::size_t bytes);
+  // Keeps enough of them to store such a value time and again. Memory for what is more is asked of
+  // the system each time, and given back.
+  void keep_pages_of_value(std::size_t bytes);
+
   // A commit that leaves so many pages in the log copies them to the file. If no other process
   // writes at the moment, none does until that is done: the log can begin anew then, unless
   // somebody reads it, and is copied many pages at a time.
@@ -134,6 +140,7 @@ class Connection {
   sqlite3* database_ = nullptr;
   const int busy_timeout_;                                     // in milliseconds
   int most_pages_ = 0;                                         // in the log
+  std::size_t kept_bytes_ = 0;                                 // of pages
   std::unordered_map<const char*, sqlite3_stmt*> statements_;  // by where their text is
 };
 

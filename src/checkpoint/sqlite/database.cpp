@@ -17,11 +17,11 @@ constexpr std::size_t kMostReaders = 16;
 // The pages that steps of many threads touch stay in memory, and go from the log
 // to the file less often than by default: a page that changes often is written
 // there once, and few steps wait for the two syncs that this takes.
-constexpr const char* kWriterPragmas = "PRAGMA cache_size = -8000";
+constexpr std::size_t kPagesOfWriter = 8 << 20;
 constexpr int kMostPagesInLog = 8000;
 
-// Readers pass most pages once: memory that is used again and again is quicker than more of it.
-constexpr const char* kReaderPragmas = "PRAGMA cache_size = -256";
+// There are more readers, and they pass most pages once.
+constexpr std::size_t kPagesOfReader = 1 << 20;
 
 bool keeps_in_memory(const std::string& path) { return path == ":memory:"; }
 
@@ -77,7 +77,7 @@ std::unique_ptr<Connection> Database::connect() const {
   if (!writer_) connection->execute("PRAGMA auto_vacuum = INCREMENTAL");
   connection->execute(synchronous_pragma(options_.synchronous));
   use_wal(*connection, options_.busy_timeout);
-  connection->execute(writer_ ? kReaderPragmas : kWriterPragmas);
+  connection->keep_pages(writer_ ? kPagesOfReader : kPagesOfWriter);
   if (!writer_) connection->copy_log_after(kMostPagesInLog);
   return connection;
 }

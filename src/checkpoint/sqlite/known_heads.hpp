@@ -40,10 +40,14 @@ class KnownHeads {
     return heads_.look_at(place, known).value_or(std::nullopt);
   }
 
-  // The transaction stores a new checkpoint as the head.
-  void note(const CheckpointKey& place, const KnownHead& head) {
-    heads_.remember(place, head.checkpoint_id,
-                    {database_.transaction(), head.has_no_writes, head.uncounted}, 0);
+  // The transaction stores a new checkpoint as the head, which the row of the thread counts.
+  void note(const CheckpointKey& place, std::string_view checkpoint_id, bool has_no_writes) {
+    heads_.remember(place, checkpoint_id, {database_.transaction(), has_no_writes}, 0);
+  }
+
+  // The row of the thread leaves out the head, if it is known, and others before it.
+  void note_uncounted(const CheckpointKey& place, const ThreadCounts& uncounted) {
+    heads_.change_at(place, [&](Noted& noted) { noted.uncounted = uncounted; });
   }
 
   // The transaction stores something else there: writes, or a checkpoint that is not new.

@@ -148,8 +148,9 @@ Value parse_metadata(std::string_view json) {
 
 // Old files, and those of LangGraph.js, have no `task_path`.
 void LangGraphLayout::create(Connection& connection) {
-  // A row is a whole state, whose pages are passed once: little memory for them is quicker.
-  connection.execute("PRAGMA cache_size = -1000");
+  // A row is a whole state, whose pages are passed once: not much memory for them is quicker.
+  constexpr std::size_t kPages = 1 << 20;
+  connection.keep_pages(kPages);
   connection.execute(std::string(kTables));
   const auto task_path =
       connection.value("SELECT 1 FROM pragma_table_info('writes') WHERE name = 'task_path'");
@@ -205,6 +206,7 @@ Database::Change LangGraphLayout::put(const CheckpointPut& put) {
     if (put.expected_head) internal::expect_head(put, newest_checkpoint(connection, key));
     if (put.expected_writes) internal::expect_writes(put, count_writes(connection, key));
     for (const EncodedWrites& writes : encoded->writes) store(connection, writes);
+    connection.keep_pages_of_value(row->bytes);
     std::optional<std::string_view> parent_id;
     if (!row->parent_id.empty()) parent_id = row->parent_id;
     connection.run(

@@ -21,6 +21,7 @@ constexpr sqlite3_int64 kLeastAhead = 64 << 10;
 constexpr sqlite3_int64 kMostAhead = 1 << 20;
 constexpr std::size_t kLargeCommit = 128 << 10;
 
+// How much of it is read at a time while it is copied. Less takes more calls, more is no quicker.
 constexpr std::size_t kMostReadAhead = 128 << 10;
 
 bool ends_commit(Bytes header) {
@@ -164,7 +165,9 @@ bool LogFile::read_ahead(std::size_t wanted, sqlite3_int64 offset) {
 
 bool LogFile::fill_ahead(sqlite3_int64 offset) {
   sqlite3_file* real = real_file(*this);
-  if (copied_size < 0 && real->pMethods->xFileSize(real, &copied_size) != SQLITE_OK) return false;
+  sqlite3_int64 size = copied_size;
+  if (size < 0 && real->pMethods->xFileSize(real, &size) != SQLITE_OK) return false;
+  copied_size = size;
   const auto left = static_cast<std::size_t>(std::max<sqlite3_int64>(0, copied_size - offset));
   ahead.resize(std::min(kMostReadAhead, left));
   ahead_begin = offset;

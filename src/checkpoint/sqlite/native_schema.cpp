@@ -118,9 +118,12 @@ CREATE VIEW IF NOT EXISTS clew_packed AS
     AND (step_writes IS NULL OR json_valid(step_writes));
 DROP TRIGGER IF EXISTS clew_unpack;
 CREATE TRIGGER clew_unpack INSTEAD OF DELETE ON clew_packed BEGIN
-  INSERT OR REPLACE INTO clew_threads SELECT * FROM threads WHERE thread_id = OLD.thread_id
-    AND OLD.checkpoint_ns = '' AND OLD.checkpoint_id >
-      (SELECT checkpoint_id FROM clew_threads WHERE thread_id = OLD.thread_id);
+  UPDATE clew_threads SET (checkpoints, writes, bytes, status, checkpoint_id, updated_at,
+      metadata_type, metadata, gmt_modified) = (SELECT checkpoints, writes, bytes, status,
+      checkpoint_id, updated_at, metadata_type, metadata, gmt_modified FROM threads
+      WHERE thread_id = OLD.thread_id)
+    WHERE OLD.checkpoint_ns = '' AND thread_id = OLD.thread_id
+    AND checkpoint_id < OLD.checkpoint_id;
   INSERT OR IGNORE INTO clew_blobs SELECT thread_id, checkpoint_ns, checkpoint_ns_hash, channel,
       version, base_version, place, type, blob_data, base_checkpoint_id
     FROM clew_packed_blobs WHERE thread_id = OLD.thread_id
@@ -138,16 +141,18 @@ END;
 // A row of clew_threads counts all of a thread but the root checkpoints that are newer than the
 // one it names: the writer leaves them out while some node waits to run. To SQL the threads are
 // those rows with what they leave out; changing one counts that. A process of version 3 that
-// still runs would count it twice, and is refused.
+// still runs would count it twice, and its steps are refused.
 constexpr std::string_view kThreads = R"(
 CREATE VIEW IF NOT EXISTS clew_uncounted AS
   SELECT step.thread_id, step.checkpoint_id,
     (SELECT ifnull(sum(iif(task.type = 'array', json_array_length(task.value, '$[3]'), 0)), 0)
       FROM json_each(iif(json_valid(step.step_writes), step.step_writes, NULL)) AS task) AS writes,
     length(step.checkpoint) + length(step.metadata) +
-    (SELECT ifnull(sum(iif(blob.type = 'array', json_extract(blob.value, '$[4]'), 0)), 0)
+    (SELECT ifnull(sum(iif(blob.type = 'array',
+        min(json_extract(blob.value, '$[4]'), length(step.data)), 0)), 0)
       FROM json_each(iif(json_valid(step.new_blobs), step.new_blobs, NULL)) AS blob) +
-    (SELECT ifnull(sum(iif(written.type = 'array', json_extract(written.value, '$[4]'), 0)), 0)
+    (SELECT ifnull(sum(iif(written.type = 'array',
+        min(json_extract(written.value, '$[4]'), length(step.data)), 0)), 0)
       FROM json_each(iif(json_valid(step.step_writes), step.step_writes, NULL)) AS task,
         json_each(iif(task.type = 'array', task.value, NULL), '$[3]') AS written) AS bytes
   FROM clew_threads AS counted, checkpoints AS step
@@ -181,7 +186,7 @@ CREATE TRIGGER IF NOT EXISTS clew_threads_insert INSTEAD OF INSERT ON threads BE
     ifnull(NEW.metadata, x''), NEW.gmt_create, NEW.gmt_modified);
 END;
 CREATE TRIGGER IF NOT EXISTS clew_threads_update INSTEAD OF UPDATE ON threads BEGIN
-  SELECT RAISE(ABORT, 'open the file with the newer Clew, which counts what threads hold')
+  SELECT RAISE(ABORT, 'the counters of threads are kept by Clew; end an older one that has the file open')
     WHERE NEW.checkpoints IS NOT OLD.checkpoints OR NEW.writes IS NOT OLD.writes
     OR NEW.bytes IS NOT OLD.bytes;
   UPDATE clew_threads SET thread_id = NEW.thread_id, checkpoints = NEW.checkpoints,
@@ -259,14 +264,14 @@ ALTER TABLE checkpoints ADD COLUMN data BLOB;
 
 // Of version 3, where the row of a thread counted all of it. Version 2 had the same tables; only
 // its checkpoints are never stored as steps.
-constexpr std::string_view kUpgradeFrom3 = "ALTER TABLE threads RENAME TO clew_threads";
+constexpr std::string_view kRenameThreads = "ALTER TABLE threads RENAME TO clew_threads";
 
 // Renaming must not look into the views of other programs: those of these tables are to see the
 // views that take their place.
 void upgrade(Connection& connection, std::int64_t version) {
   connection.execute("PRAGMA legacy_alter_table = ON");
   if (version == 1) connection.execute(std::string(kUpgradeFrom1));
-  connection.execute(std::string(kUpgradeFrom3));
+  connection.execute(std::string(kRenameThreads));
   connection.execute("PRAGMA legacy_alter_table = OFF");
 }
 

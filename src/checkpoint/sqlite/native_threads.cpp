@@ -263,6 +263,7 @@ class Retained {
 void NativeLayout::retain(Connection& connection, const CheckpointKey& place,
                           const Retention& retention, const Retention::Ids& kept) {
   if (kept.size() == retention.facts().size()) return;
+  if (kept.empty()) return delete_namespace(connection, place);
   unpack_namespace(connection, place);
   Retained(connection, *serializer_, place, retention, kept).apply();
   cache_.forget_thread(place.thread_id);
@@ -281,7 +282,7 @@ void NativeLayout::delete_namespace(Connection& connection, const CheckpointKey&
 // Counts a thread anew after rows were removed.
 void NativeLayout::recount(Connection& connection, std::string_view thread_id) {
   const ThreadSize size = thread_size(connection, thread_id);
-  if (size.checkpoints + size.writes == 0) {
+  if (size.checkpoints + size.writes + size.values == 0) {
     connection.run("DELETE FROM clew_threads WHERE thread_id = ?", thread_id);
     return;
   }
@@ -298,8 +299,8 @@ void NativeLayout::recount(Connection& connection, std::string_view thread_id) {
       Value(internal::status_of(reader.writes(newest))).as_string(), table_time_now());
   connection.run(
       "UPDATE clew_threads SET (metadata_type, metadata) = (SELECT metadata_type, metadata"
-      " FROM checkpoints WHERE thread_id = ?1 AND checkpoint_ns = '' AND checkpoint_id = ?2)"
-      " WHERE thread_id = ?1 AND ?2 <> ''",
+      " FROM checkpoints WHERE thread_id = ?1 AND checkpoint_ns = '' AND checkpoint_id = ?2"
+      " UNION ALL SELECT 'null', x'' LIMIT 1) WHERE thread_id = ?1",
       thread_id, newest);
 }
 
@@ -310,10 +311,10 @@ std::vector<ThreadInfo> NativeLayout::list_threads(Connection& connection,
   std::vector<ThreadInfo> found;
   Rows rows = connection.query(
       "SELECT thread_id, checkpoints, checkpoint_id, updated_at, metadata_type, metadata,"
-      " status FROM threads WHERE (?1 = '' OR thread_id > ?1) AND checkpoints > 0 ORDER BY "
-      "thread_id",
+      " status FROM threads WHERE (?1 = '' OR thread_id > ?1) ORDER BY thread_id",
       query.after);
   while ((!query.limit || found.size() < *query.limit) && rows.next()) {
+    if (rows.integer(1) == 0) continue;  // asked for here, as SQLite would count twice
     ThreadInfo info;
     info.thread_id = rows.text(0);
     info.checkpoints = static_cast<std::size_t>(rows.integer(1));

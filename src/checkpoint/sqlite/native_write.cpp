@@ -266,28 +266,25 @@ struct NativeLayout::PreparedPut {
     internal::expect_head(put, head.checkpoint_id);
     if (put.expected_writes) internal::expect_writes(put, stored_writes(connection));
     batch.begin(connection, put, head, is_head_known);
+    find_bases(connection);
     const bool moves_head = put.checkpoint.id > head.checkpoint_id;
-    if (find_bases(connection)) pack = make_pack(true);  // packed or not they are found
     const bool is_one_row = moves_head && pack.is_possible() && belong_to_head(connection);
-    if (!is_one_row) batch.count_all(connection);
-    const bool is_new = moves_head || make_way(connection);
     if (is_one_row) {
       store_packed(connection, pack);
-    } else if (!is_new || !pack.is_possible()) {
-      store_apart(connection, heads);
+      counts.checkpoints = 1;
     } else {
-      store_writes(connection, heads);
-      store_packed(connection, make_pack(false));
+      batch.count_all(connection);
+      const bool is_new = moves_head || make_way(connection);
+      store_rows(connection, heads, is_new);
+      counts.checkpoints = is_new ? 1 : 0;
     }
-    counts.checkpoints = is_new ? 1 : 0;
     batch.add({.put = put,
                .metadata = metadata,
                .counts = counts,
                .is_head = put.checkpoint.id >= head.checkpoint_id,
-               .has_no_writes = head.has_no_writes,
                .can_wait = is_one_row && can_wait});
     if (moves_head) {
-      heads.note(put.key, {put.checkpoint.id, head.has_no_writes});
+      heads.note(put.key, put.checkpoint.id, head.has_no_writes);
     } else {
       heads.forget(put.key);
     }
@@ -316,9 +313,8 @@ struct NativeLayout::PreparedPut {
     return false;
   }
 
-  // Stores versions whole that are based on what is gone, another process having removed
-  // it. True if there were any.
-  bool find_bases(Connection& connection) {
+  // Stores versions whole that are based on what is gone, another process having removed it.
+  void find_bases(Connection& connection) {
     bool changes = false;
     for (auto& [channel, version] : channels) {
       const StoredVersion& stored = version.stored;
@@ -327,7 +323,7 @@ struct NativeLayout::PreparedPut {
       version.store_whole(serializer);
       changes = true;
     }
-    return changes;
+    if (changes) pack = make_pack(true);
   }
 
   bool has_base(Connection& connection, std::string_view channel,
@@ -389,8 +385,9 @@ struct NativeLayout::PreparedPut {
     }
   }
 
-  void store_apart(Connection& connection, KnownHeads& heads) {
+  void store_rows(Connection& connection, KnownHeads& heads, bool is_new) {
     store_writes(connection, heads);
+    if (is_new && pack.is_possible()) return store_packed(connection, make_pack(false));
     for (auto& [channel, version] : channels) store_value(connection, channel, version);
     store_checkpoint(connection, {});
   }
@@ -432,6 +429,7 @@ struct NativeLayout::PreparedPut {
 
   void store_value(Connection& connection, const std::string& channel, const Version& version) {
     const StoredVersion& stored = version.stored;
+    connection.keep_pages_of_value(stored.data.bytes.size());
     const bool is_added =
         connection.run(
             "INSERT OR IGNORE INTO clew_blobs (thread_id, checkpoint_ns, checkpoint_ns_hash,"

@@ -57,6 +57,14 @@ class PlaceCache {
     return look(std::as_const(entry->key.checkpoint_id), std::as_const(*entry->content));
   }
 
+  // Calls `change` with what is known there, if anything is.
+  template <class Change>
+  void change_at(const CheckpointKey& place, const Change& change) {
+    const std::lock_guard lock(mutex_);
+    const auto entry = find_at(place);
+    if (entry != entries_.end()) change(*entry->content);
+  }
+
   // Replaces what was known of the place, a thread and namespace. `bytes` is about what `content`
   // takes.
   void remember(const CheckpointKey& place, std::string_view checkpoint_id, T content,

@@ -4,7 +4,7 @@ namespace clew::sqlite {
 namespace {
 
 // Whoever looks at a thread counts so many at most.
-constexpr std::int64_t kMostUncounted = 64;
+constexpr std::int64_t kMostUncounted = 16;
 
 }  // namespace
 
@@ -12,7 +12,8 @@ void PutBatch::begin(Connection& connection, const CheckpointPut& put, const Kno
                      bool is_known) {
   if (thread_.last && thread_.last->key.thread_id != put.key.thread_id) finish(connection);
   thread_.last = &put;
-  if (!put.key.checkpoint_ns.empty() || std::exchange(thread_.is_root_known, true)) return;
+  if (!put.key.checkpoint_ns.empty() || thread_.has_begun_root) return;
+  thread_.has_begun_root = true;
   if (is_known) {
     thread_.uncounted = head.uncounted;
   } else {
@@ -41,7 +42,6 @@ void PutBatch::add(const Stored& stored) {
   if (!stored.is_head || !stored.put.key.checkpoint_ns.empty()) return;
   thread_.newest = &stored.put;
   thread_.metadata = &stored.metadata;
-  thread_.has_no_writes = stored.has_no_writes;
 }
 
 void PutBatch::finish(Connection& connection) {
@@ -49,8 +49,7 @@ void PutBatch::finish(Connection& connection) {
   if (!thread_.newest) {
     thread_.counts.store(connection, thread_.last->key.thread_id, now_);
   } else if (can_wait()) {
-    const CheckpointPut& newest = *thread_.newest;
-    heads_.note(newest.key, {newest.checkpoint.id, thread_.has_no_writes, all()});
+    heads_.note_uncounted(thread_.newest->key, all());
   } else {
     store_newest(connection);
   }

@@ -37,8 +37,7 @@ class PutBatch {
     const TypedBytes& metadata;
     const ThreadCounts& counts;
     bool is_head = false;
-    bool has_no_writes = false;  // as of a known head
-    bool can_wait = false;       // for its row to be written; the view tells as much meanwhile
+    bool can_wait = false;  // for its row to be written; the view tells as much meanwhile
   };
   // `put` and `metadata` must live until finish().
   void add(const Stored& stored);
@@ -57,13 +56,12 @@ class PutBatch {
   // Of the thread of the last put.
   struct Thread {
     const CheckpointPut* last = nullptr;
-    bool is_root_known = false;
+    bool has_begun_root = false;
     ThreadCounts uncounted = {};  // left out of its row by earlier ones
     ThreadCounts counts = {};
     bool can_wait = true;
     const CheckpointPut* newest = nullptr;  // root checkpoint, if there was one
     const TypedBytes* metadata = nullptr;
-    bool has_no_writes = false;
   } thread_;
 };
 

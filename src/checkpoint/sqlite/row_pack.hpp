@@ -80,7 +80,7 @@ class RowPack {
   std::string step_writes_;
   std::string data_;
   std::size_t value_bytes_ = 0;
-  std::array<Part, 16> parts_ = {};  // of the data; the first ones, which are values of channels
+  std::array<Part, 16> parts_ = {};  // of the data, the first ones
   std::size_t part_count_ = 0;
   bool has_odd_name_ = false;
 };

@@ -45,11 +45,22 @@ struct SqliteSaver::Parts {
     tables = layout == SqliteLayout::native
                  ? sqlite::make_native_layout(database, std::move(serializer))
                  : sqlite::make_langgraph_layout(database, std::move(serializer));
-    database.write([this](Connection& connection) { tables->create(connection); });
+    make_tables();
     // The connection that looked for the layout learns of the tables now, not when somebody reads.
     database.read([](Connection& connection) {
       return connection.value("SELECT 1 FROM checkpoints LIMIT 1").has_value();
     });
+  }
+
+  void make_tables() {
+    // A table that is renamed takes the foreign keys of other programs with it only if SQLite heeds
+    // such keys, which cannot be said within a transaction.
+    const auto heed_foreign_keys = [this](const char* pragma) {
+      database.maintain([pragma](Connection& connection) { connection.execute(pragma); });
+    };
+    heed_foreign_keys("PRAGMA foreign_keys = ON");
+    database.write([this](Connection& connection) { tables->create(connection); });
+    heed_foreign_keys("PRAGMA foreign_keys = OFF");
   }
 
   void prune(Connection& connection, std::string_view thread_id, const PruneOptions& options) {
