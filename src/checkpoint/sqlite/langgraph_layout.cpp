@@ -148,15 +148,15 @@ Value parse_metadata(std::string_view json) {
 
 // Old files, and those of LangGraph.js, have no `task_path`.
 void LangGraphLayout::create(Connection& connection) {
-  // A row is a whole state, whose pages are passed once: not much memory for them is quicker.
-  constexpr std::size_t kPages = 1 << 20;
-  connection.keep_pages(kPages);
   connection.execute(std::string(kTables));
   const auto task_path =
       connection.value("SELECT 1 FROM pragma_table_info('writes') WHERE name = 'task_path'");
   if (!task_path) {
     connection.execute("ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT ''");
   }
+  // A row is a whole state, whose pages are passed once: not much memory for them is quicker.
+  constexpr std::size_t kPages = 1 << 20;
+  connection.keep_pages(kPages);
 }
 
 // Writing -----------------------------------------------------------------------

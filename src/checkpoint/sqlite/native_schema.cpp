@@ -186,7 +186,8 @@ CREATE TRIGGER IF NOT EXISTS clew_threads_insert INSTEAD OF INSERT ON threads BE
     ifnull(NEW.metadata, x''), NEW.gmt_create, NEW.gmt_modified);
 END;
 CREATE TRIGGER IF NOT EXISTS clew_threads_update INSTEAD OF UPDATE ON threads BEGIN
-  SELECT RAISE(ABORT, 'the counters of threads are kept by Clew; end an older one that has the file open')
+  SELECT RAISE(ABORT,
+      'the counters of threads are kept by Clew; end an older one that has the file open')
     WHERE NEW.checkpoints IS NOT OLD.checkpoints OR NEW.writes IS NOT OLD.writes
     OR NEW.bytes IS NOT OLD.bytes;
   UPDATE clew_threads SET thread_id = NEW.thread_id, checkpoints = NEW.checkpoints,

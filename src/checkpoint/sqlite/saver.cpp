@@ -55,12 +55,12 @@ struct SqliteSaver::Parts {
   void make_tables() {
     // A table that is renamed takes the foreign keys of other programs with it only if SQLite heeds
     // such keys, which cannot be said within a transaction.
-    const auto heed_foreign_keys = [this](const char* pragma) {
+    const auto execute = [this](const char* pragma) {
       database.maintain([pragma](Connection& connection) { connection.execute(pragma); });
     };
-    heed_foreign_keys("PRAGMA foreign_keys = ON");
+    execute("PRAGMA foreign_keys = ON");
     database.write([this](Connection& connection) { tables->create(connection); });
-    heed_foreign_keys("PRAGMA foreign_keys = OFF");
+    execute("PRAGMA foreign_keys = OFF");
   }
 
   void prune(Connection& connection, std::string_view thread_id, const PruneOptions& options) {
