@@ -1,9 +1,12 @@
 // What is committed is in the log, whichever way SQLite writes it.
 #include "checkpoint/sqlite/log_vfs.hpp"
 
+#include <cstring>
+
 #include <gtest/gtest.h>
 
 #include "checkpoint/sqlite/connection.hpp"
+#include "checkpoint/sqlite/vfs_file.hpp"
 #include "temporary_folder.hpp"
 
 namespace clew::sqlite {
@@ -45,6 +48,77 @@ class Log : public testing::Test {
   std::string path_ = (folder_.path / "rows.db").string();
   Connection connection_{path_, 10ms};
 };
+
+// A file in memory that notes where it is written to.
+struct NotingFile {
+  sqlite3_file base{};
+  std::string written = {};
+  std::vector<std::uint8_t> content = {};
+  int writes_until_failure = -1;
+
+  NotingFile() {
+    static const sqlite3_io_methods methods = [] {
+      sqlite3_io_methods made{};
+      made.iVersion = 1;
+      made.xWrite = write;
+      return made;
+    }();
+    base.pMethods = &methods;
+  }
+
+  static int write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
+    auto& self = file_of<NotingFile>(file);
+    if (self.writes_until_failure-- == 0) return SQLITE_IOERR_WRITE;
+    self.written += std::to_string(offset) + "+" + std::to_string(size) + " ";
+    const auto begin = static_cast<std::size_t>(offset);
+    self.content.resize(std::max(self.content.size(), begin + static_cast<std::size_t>(size)));
+    std::memcpy(self.content.data() + begin, bytes, static_cast<std::size_t>(size));
+    return SQLITE_OK;
+  }
+};
+
+TEST(GatheredWrites, ReachOverNoMultipleOfTheirMost) {
+  NotingFile file;
+  GatheredWrites gathered;
+  std::vector<std::uint8_t> expected(32);
+  const auto add = [&](std::size_t size) {
+    const std::size_t offset = expected.size();
+    for (std::size_t i = 0; i < size; ++i) {
+      expected.push_back(static_cast<std::uint8_t>(expected.size() * 7));
+    }
+    return gathered.add(&file.base, std::span(expected).subspan(offset),
+                        static_cast<sqlite3_int64>(offset));
+  };
+  for (int frame = 0; frame < 20; ++frame) {
+    for (const std::size_t size : {24, 4096}) EXPECT_EQ(add(size), SQLITE_OK);
+  }
+  EXPECT_EQ(file.written, "32+65504 ");
+  EXPECT_EQ(add(150'000), SQLITE_OK);
+  EXPECT_EQ(file.written, "32+65504 65536+65536 131072+65536 ");
+  EXPECT_EQ(gathered.flush(&file.base), SQLITE_OK);
+  EXPECT_EQ(file.written, "32+65504 65536+65536 131072+65536 196608+35824 ");
+  EXPECT_EQ(file.content, expected);
+}
+
+TEST(GatheredWrites, WhatDoesNotFollowIsWrittenFirst) {
+  NotingFile file;
+  GatheredWrites gathered;
+  const std::vector<std::uint8_t> page(4096);
+  for (const sqlite3_int64 offset : {8192, 12288, 4096, 61440}) {
+    EXPECT_EQ(gathered.add(&file.base, page, offset), SQLITE_OK);
+  }
+  EXPECT_EQ(file.written, "8192+8192 4096+4096 61440+4096 ");
+}
+
+TEST(GatheredWrites, AWriteThatFailsIsToldAndLeavesNothing) {
+  NotingFile file;
+  file.writes_until_failure = 1;
+  GatheredWrites gathered;
+  const std::vector<std::uint8_t> large(200'000);
+  EXPECT_EQ(gathered.add(&file.base, large, 0), SQLITE_IOERR_WRITE);
+  EXPECT_EQ(gathered.flush(&file.base), SQLITE_OK);
+  EXPECT_EQ(file.written, "0+65536 ");
+}
 
 TEST_F(Log, HoldsEachCommitWhenItIsDone) {
   insert(1);

@@ -123,7 +123,7 @@ void LogFile::make_room() noexcept {
   if (size != end || size < kLeastAhead) return;
   const sqlite3_int64 wanted = size + std::min(size, kMostAhead);
   while (room < wanted) {
-    const int bytes = static_cast<int>(kZeros.size());
+    const int bytes = static_cast<int>(GatheredWrites::room_at(room));
     // If there is no space for them, there was for what matters.
     if (real->pMethods->xWrite(real, kZeros.data(), bytes, room) != SQLITE_OK) return;
     room += bytes;
