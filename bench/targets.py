@@ -42,7 +42,7 @@ CELLS = [
     Cell("W1 --backend sqlite_normal", clew_repeat=3),
     Cell("W1 --backend sqlite --durability async", clew_repeat=3),
     Cell("W2 --backend sqlite --variant plain", clew_repeat=1, most_rounds=1),
-    Cell("W2 --backend sqlite_langgraph --variant plain --n 200", clew_repeat=1, most_rounds=1),
+    Cell("W2 --backend sqlite_langgraph --variant plain --n 200", clew_repeat=3),
     Cell("W3 --backend sqlite --fan 100", clew_repeat=3),
     Cell("W4 --backend sqlite --channels 100", clew_repeat=3),
     Cell("W5 --backend sqlite", clew_repeat=3),
