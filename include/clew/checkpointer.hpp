@@ -133,6 +133,11 @@ struct PruneOptions {
   // Also keep where other branches of the thread end, so that each of them can
   // be continued. Without it a branch stays only while a question is open there.
   bool keep_branches = true;
+
+  // If set: what must be the newest root checkpoint of the thread ("" for none) when it is
+  // pruned. Otherwise somebody has gone on with it, and prune() throws ThreadConflict and
+  // removes nothing.
+  std::optional<std::string> expected_head = {};
 };
 
 // What the newest root checkpoint of a thread waits for.

@@ -1,3 +1,4 @@
+#include <clew/errors.hpp>
 #include <clew/thread_care.hpp>
 
 #include "value/repeating_thread.hpp"
@@ -7,15 +8,18 @@ namespace clew {
 std::size_t sweep_threads(Checkpointer& saver, const TtlOptions& options) {
   ThreadQuery query;
   query.updated_before = std::chrono::system_clock::now() - options.ttl;
-  const std::vector<ThreadInfo> expired = saver.list_threads(query);
-  for (const ThreadInfo& thread : expired) {
-    if (options.strategy == TtlStrategy::delete_thread) {
-      saver.delete_thread(thread.thread_id);
-    } else {
-      saver.prune(thread.thread_id, {});
+  const bool deletes = options.strategy == TtlStrategy::delete_thread;
+  std::size_t swept = 0;
+  for (const ThreadInfo& thread : saver.list_threads(query)) {
+    try {
+      saver.prune(thread.thread_id,
+                  {.keep = deletes ? 0U : 1U, .expected_head = thread.checkpoint_id});
+      ++swept;
+    } catch (const ThreadConflict&) {
+      // It was not too old after all.
     }
   }
-  return expired.size();
+  return swept;
 }
 
 struct Sweeper::Worker {

@@ -21,6 +21,13 @@ void expect_head(const CheckpointPut& put, std::string_view head) {
                        ": another run moved the thread; read its state again and retry");
 }
 
+void expect_head(std::string_view thread_id, const PruneOptions& options, std::string_view head) {
+  if (!options.expected_head || *options.expected_head == head) return;
+  throw ThreadConflict("thread '" + std::string(thread_id) + "' is at " + named(head) +
+                       ", not at " + named(*options.expected_head) +
+                       ": a run moved the thread, of which nothing was removed");
+}
+
 void expect_writes(const CheckpointPut& put, std::size_t count) {
   if (!put.expected_writes || *put.expected_writes == count) return;
   throw ThreadConflict("another run is at work on " + named(put.key.checkpoint_id) +

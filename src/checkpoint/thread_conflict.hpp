@@ -16,6 +16,9 @@ namespace clew::internal {
 // empty, is what `put` expects it to be.
 void expect_head(const CheckpointPut& put, std::string_view head);
 
+// The same of the root, for what is to be removed.
+void expect_head(std::string_view thread_id, const PruneOptions& options, std::string_view head);
+
 // The same for `count`, the number of writes that are stored with that checkpoint.
 void expect_writes(const CheckpointPut& put, std::size_t count);
 

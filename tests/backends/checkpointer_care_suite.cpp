@@ -7,6 +7,7 @@
 #include <clew/time.hpp>
 
 #include "checkpointer_suite.hpp"
+#include "unit/pregel/forwarding_saver.hpp"
 
 namespace clew {
 namespace {
@@ -64,6 +65,50 @@ TEST_P(CheckpointerSuite, ASweepTakesThreadsThatNobodyUsed) {
   EXPECT_EQ(sweep_threads(*saver_, {.ttl = hours(1)}), 1U);
   EXPECT_EQ(ids(saver_->list_threads({})), std::vector<std::string>{"young"});
   EXPECT_EQ(history(*saver_, "young"), "2 <1 {}\n1 {}\n");
+}
+
+TEST_P(CheckpointerSuite, WhatSomebodyHasGoneOnWithIsNotRemoved) {
+  put_chain(*saver_, "t", 3);
+  for (const std::size_t keep : {0U, 1U}) {
+    EXPECT_THROW(saver_->prune("t", {.keep = keep, .expected_head = test_id(2)}), ThreadConflict);
+    EXPECT_THROW(saver_->prune("none", {.keep = keep, .expected_head = test_id(1)}),
+                 ThreadConflict);
+  }
+  EXPECT_EQ(saver_->thread_size("t").checkpoints, 3U);
+  saver_->prune("t", {.keep = 1, .expected_head = test_id(3)});
+  EXPECT_EQ(saver_->thread_size("t").checkpoints, 1U);
+  saver_->prune("t", {.keep = 0, .expected_head = test_id(3)});
+  saver_->prune("t", {.keep = 0, .expected_head = ""});
+  EXPECT_TRUE(saver_->list_threads({}).empty());
+}
+
+// Somebody goes on with two threads of three when the sweep has found that all are too old.
+class UsedMeanwhile : public ForwardingSaver {
+ public:
+  using ForwardingSaver::ForwardingSaver;
+
+  std::vector<ThreadInfo> list_threads(const ThreadQuery& query) override {
+    const auto found = ForwardingSaver::list_threads(query);
+    for (const char* thread_id : {"a", "c"}) {
+      clew::put(*this, aged(make_put(thread_id, 3, 2), hours(0)));
+    }
+    return found;
+  }
+};
+
+TEST_P(CheckpointerSuite, ASweepLeavesThreadsThatAreUsedMeanwhile) {
+  for (const auto strategy : {TtlStrategy::delete_thread, TtlStrategy::keep_latest}) {
+    for (const char* thread_id : {"a", "b", "c"}) {
+      saver_->delete_thread(thread_id);
+      put(*saver_, aged(make_put(thread_id, 1, 0), hours(3)));
+      put(*saver_, aged(make_put(thread_id, 2, 1), hours(2)));
+    }
+    UsedMeanwhile used(saver_);
+    EXPECT_EQ(sweep_threads(used, {.ttl = hours(1), .strategy = strategy}), 1U);
+    EXPECT_EQ(saver_->thread_size("a").checkpoints, 3U);
+    EXPECT_EQ(saver_->thread_size("c").checkpoints, 3U);
+    EXPECT_LE(saver_->thread_size("b").checkpoints, 1U);
+  }
 }
 
 TEST_P(CheckpointerSuite, ASweeperSweepsByItself) {

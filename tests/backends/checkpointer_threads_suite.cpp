@@ -7,6 +7,7 @@
 #include <clew/json.hpp>
 
 #include "checkpointer_suite.hpp"
+#include "unit/pregel/forwarding_saver.hpp"
 
 namespace clew {
 
@@ -63,31 +64,7 @@ TEST_P(CheckpointerSuite, DeltaHistoryEndsWhereParentsFormALoop) {
   EXPECT_NE(delta_history(*saver_, 2).find("\"a\""), std::string::npos);
 }
 
-// A saver that has only what it must.
-class MinimalSaver : public Checkpointer {
- public:
-  explicit MinimalSaver(Checkpointer& inner) : inner_(inner) {}
-
-  std::optional<CheckpointTuple> get_tuple(const CheckpointKey& key) override {
-    return inner_.get_tuple(key);
-  }
-  std::vector<CheckpointTuple> list(std::string_view, std::optional<std::string_view>,
-                                    const ListOptions&) override {
-    return {};
-  }
-  void put(std::span<const CheckpointPut>) override {}
-  void put_writes(std::span<const WritesPut>) override {}
-  void delete_thread(std::string_view) override {}
-  void copy_thread(std::string_view, std::string_view) override {}
-  void prune(std::string_view, const PruneOptions&) override {}
-  void delete_for_runs(std::span<const std::string>) override {}
-  std::vector<ThreadInfo> list_threads(const ThreadQuery&) override { return {}; }
-  ThreadSize thread_size(std::string_view) override { return {}; }
-
- private:
-  Checkpointer& inner_;
-};
-
+// That of a saver which has only what it must.
 TEST_P(CheckpointerSuite, TheDefaultDeltaHistoryIsTheSameAsTheBackends) {
   put(*saver_, delta_put(1, 0, snapshot(list({"base"})), 0));
   put_writes(*saver_, "t", 1, {{"d", "b"}}, "t2", "~b");
@@ -96,7 +73,7 @@ TEST_P(CheckpointerSuite, TheDefaultDeltaHistoryIsTheSameAsTheBackends) {
   put_writes(*saver_, "t", 2, {{"d", "c"}}, "t1");
   put(*saver_, delta_put(3, 2, nullptr, 2));
   put(*saver_, delta_put(4, 1, nullptr, 2));
-  MinimalSaver minimal(*saver_);
+  ForwardingSaver minimal(saver_);
   for (int n = 0; n <= 5; ++n) EXPECT_EQ(delta_history(minimal, n), delta_history(*saver_, n)) << n;
 
   put(*saver_, delta_put(1, 3, nullptr, 3));  // a loop
@@ -311,6 +288,36 @@ TEST_P(CheckpointerSuite, AThreadWithoutARootCheckpointHasNoMetadata) {
   ASSERT_EQ(threads.size(), 1U);
   EXPECT_EQ(threads[0].checkpoint_id, "");
   EXPECT_TRUE(threads[0].metadata.is_null());
+}
+
+TEST_P(CheckpointerSuite, DeletingAllRunsKeepsWritesThatCameBeforeTheirCheckpoint) {
+  CheckpointPut first = make_put("t", 1, 0, {{"n", 1}});
+  first.metadata = first.metadata.set("run_id", "r1");
+  put(*saver_, first);
+  put_writes(*saver_, "t", 1, {{"n", "gone"}}, "t1");
+  put_writes(*saver_, "t", 2, {{"n", "awaited"}}, "t2");
+  const std::string runs[] = {"r1"};
+  saver_->delete_for_runs(runs);
+  put(*saver_, make_put("t", 2, 0));
+  EXPECT_EQ(history(*saver_, "t"), "2 {} [t2.n=\"awaited\"]\n");
+}
+
+// A checkpoint that is stored, or stored again, keeps what tasks have asked already.
+TEST_P(CheckpointerSuite, AThreadIsInterruptedWhicheverCameFirst) {
+  const auto status = [this] { return saver_->list_threads({}).at(0).status; };
+  put_writes(*saver_, "t", 1, {{"__interrupt__", "which?"}}, "t1");
+  put(*saver_, make_put("t", 1, 0, {{"branch:to:next", nullptr}}));
+  EXPECT_EQ(status(), ThreadStatus::interrupted);
+  put(*saver_, make_put("t", 2, 1));
+  EXPECT_EQ(status(), ThreadStatus::idle);
+  put_writes(*saver_, "t", 2, {{"__error__", "why"}}, "t2");
+  put(*saver_, make_put("t", 2, 1, {{"again", 1}}));
+  EXPECT_EQ(status(), ThreadStatus::error);
+  CheckpointPut older = make_put("t", 1, 0, {{"again", 1}});
+  older.writes.push_back(
+      {.key = {"t", "", test_id(2)}, .task_id = "t3", .writes = {{"__interrupt__", "which?"}}});
+  put(*saver_, older);
+  EXPECT_EQ(status(), ThreadStatus::interrupted);
 }
 
 TEST_P(CheckpointerSuite, DeletingARunKeepsWhatDeltaChannelsAreRebuiltFrom) {

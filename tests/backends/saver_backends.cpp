@@ -1,4 +1,5 @@
 // All backends of CheckpointerSuite, with their ways.
+#include <clew/encrypted.hpp>
 #include <clew/memory_saver.hpp>
 #include <clew/sqlite_saver.hpp>
 
@@ -10,15 +11,23 @@ namespace {
 
 // In a new file. These tests are about what is stored; that it survives power
 // loss is for others, so no time is spent on it.
-std::shared_ptr<Checkpointer> open_file(SqliteLayout layout) {
+std::shared_ptr<Checkpointer> open_file(SqliteLayout layout,
+                                        std::shared_ptr<const Serializer> serializer = nullptr) {
   struct OpenFile {
     TemporaryFolder folder;
     std::shared_ptr<SqliteSaver> saver;  // closed before the folder goes
   };
   auto file = std::make_shared<OpenFile>();
   file->saver = SqliteSaver::open((file->folder.path / "threads.db").string(),
-                                  {.layout = layout, .synchronous = SqliteSynchronous::off});
+                                  {.serializer = std::move(serializer),
+                                   .layout = layout,
+                                   .synchronous = SqliteSynchronous::off});
   return {file, file->saver.get()};
+}
+
+std::shared_ptr<const Serializer> encrypted() {
+  return std::make_shared<EncryptedSerializer>(
+      std::make_shared<AesEaxCipher>(std::string(16, 'k')));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -29,6 +38,10 @@ INSTANTIATE_TEST_SUITE_P(
                     SaverBackend{.name = "sqlite_native",
                                  .recorded_as = "memory",
                                  .make = [] { return open_file(SqliteLayout::native); }},
+                    SaverBackend{
+                        .name = "sqlite_encrypted",
+                        .recorded_as = "memory",
+                        .make = [] { return open_file(SqliteLayout::native, encrypted()); }},
                     SaverBackend{.name = "sqlite_langgraph",
                                  .recorded_as = "sqlite",
                                  .make = [] { return open_file(SqliteLayout::langgraph); },

@@ -1,5 +1,4 @@
 // What a saver knows of heads without looking must be what the file holds, whoever changes it.
-#include <random>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -156,53 +155,6 @@ TEST_F(KnownHeads, WhatWasReplacedMeanwhileIsNoBase) {
   store(prepared);
   EXPECT_EQ(open()->get_tuple({"t", "", test_id(4)})->checkpoint.channel_versions,
             next.checkpoint.channel_versions);
-}
-
-// The same is done to a saver in memory, which keeps everything as it is given.
-TEST_F(KnownHeads, WhateverIsDoneTheFileHoldsWhatItShould) {
-  for (unsigned seed = 0; seed < 60; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937 random(seed);
-    const auto below = [&](int limit) { return static_cast<int>(random() % unsigned(limit)); };
-    InMemorySaver expected;
-    const std::shared_ptr<SqliteSaver> savers[] = {saver_, open()};
-    const auto do_to_both = [&](auto&& act) {
-      act(expected);
-      act(*savers[below(8) == 0 ? 1 : 0]);
-    };
-    int head = 0;
-    for (int n = 1; n <= 40; ++n) {
-      const int what = below(16);
-      if (what < 8) {
-        do_to_both([&](Checkpointer& saver) { put(saver, step(n, head)); });
-        head = n;
-      } else if (what < 10) {
-        const int of = head + below(3);
-        if (of > 0) {
-          // Its task may have written already, or write again with the next checkpoint.
-          const std::string task = "task" + std::to_string(of + below(2));
-          do_to_both([&](Checkpointer& saver) { put_writes(saver, "t", of, {{"n", n}}, task); });
-        }
-      } else if (what == 10 && head > 0) {
-        // In a channel of its own: what a version holds does not change.
-        const CheckpointPut again = make_put("t", head, 0, {{"again" + std::to_string(n), n}});
-        do_to_both([&](Checkpointer& saver) { put(saver, again); });
-      } else if (what == 11) {
-        do_to_both([&](Checkpointer& saver) { saver.prune("t", {.keep = 2}); });
-      } else if (what == 12) {
-        do_to_both([&](Checkpointer& saver) { saver.delete_thread("t"); });
-        head = 0;
-      } else if (what == 13 && head > 0) {
-        put(expected, step(n, head));
-        const std::vector<CheckpointPut> puts = {step(n, head), step(n + 100, n + 99)};
-        EXPECT_THROW(saver_->put(puts), ThreadConflict);
-        head = n;
-      }
-      ASSERT_EQ(history(*saver_, "t"), history(expected, "t")) << "after " << n << " by " << what;
-    }
-    EXPECT_TRUE(head == 0 || saver_->verify("t").problems.empty());
-    saver_->delete_thread("t");
-  }
 }
 
 }  // namespace

@@ -165,15 +165,7 @@ std::vector<DeltaHistory> InMemorySaver::get_delta_channel_history(
   return ns->delta_history(key.checkpoint_id, channels);
 }
 
-void InMemorySaver::delete_thread(std::string_view thread_id) {
-  Thread removed;  // destroyed after the lock is given back
-  Shard& shard = shard_of(thread_id);
-  const std::scoped_lock lock(shard.mutex);
-  const auto entry = shard.threads.find(thread_id);
-  if (entry == shard.threads.end()) return;
-  removed = std::move(entry->second);
-  shard.threads.erase(entry);
-}
+void InMemorySaver::delete_thread(std::string_view thread_id) { prune(thread_id, {.keep = 0}); }
 
 void InMemorySaver::copy_thread(std::string_view source, std::string_view target) {
   std::optional<Thread> copy;
@@ -190,12 +182,18 @@ void InMemorySaver::copy_thread(std::string_view source, std::string_view target
 }
 
 void InMemorySaver::prune(std::string_view thread_id, const PruneOptions& options) {
-  if (options.keep == 0) return delete_thread(thread_id);
+  Thread removed;  // destroyed after the lock is given back
   Shard& shard = shard_of(thread_id);
   const std::scoped_lock lock(shard.mutex);
   Thread* thread = shard.find(thread_id);
+  memory::Namespace* root = thread ? thread->find("") : nullptr;
+  internal::expect_head(thread_id, options, root ? root->head() : "");
   if (!thread) return;
-  memory::Namespace* root = thread->find("");
+  if (options.keep == 0) {
+    removed = std::move(*thread);
+    shard.threads.erase(shard.threads.find(thread_id));
+    return;
+  }
   if (root) prune_root(*thread, *root, options);
   for (auto& [name, ns] : thread->namespaces) {
     if (&ns != root) ns.prune(options);

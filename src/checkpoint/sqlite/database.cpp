@@ -76,6 +76,8 @@ std::unique_ptr<Connection> Database::connect() const {
   // Only a file that has no page yet can still be told to give pages back.
   if (!writer_) connection->execute("PRAGMA auto_vacuum = INCREMENTAL");
   connection->execute(synchronous_pragma(options_.synchronous));
+  // Some SQLites mistrust the functions for JSON, which views of the native layout call.
+  connection->execute("PRAGMA trusted_schema = ON");
   use_wal(*connection, options_.busy_timeout);
   connection->keep_pages(writer_ ? kPagesOfReader : kPagesOfWriter);
   if (!writer_) connection->copy_log_after(kMostPagesInLog);

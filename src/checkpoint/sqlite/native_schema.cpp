@@ -149,10 +149,10 @@ CREATE VIEW IF NOT EXISTS clew_uncounted AS
       FROM json_each(iif(json_valid(step.step_writes), step.step_writes, NULL)) AS task) AS writes,
     length(step.checkpoint) + length(step.metadata) +
     (SELECT ifnull(sum(iif(blob.type = 'array',
-        min(json_extract(blob.value, '$[4]'), length(step.data)), 0)), 0)
+        max(0, min(json_extract(blob.value, '$[4]'), length(step.data))), 0)), 0)
       FROM json_each(iif(json_valid(step.new_blobs), step.new_blobs, NULL)) AS blob) +
     (SELECT ifnull(sum(iif(written.type = 'array',
-        min(json_extract(written.value, '$[4]'), length(step.data)), 0)), 0)
+        max(0, min(json_extract(written.value, '$[4]'), length(step.data))), 0)), 0)
       FROM json_each(iif(json_valid(step.step_writes), step.step_writes, NULL)) AS task,
         json_each(iif(task.type = 'array', task.value, NULL), '$[3]') AS written) AS bytes
   FROM clew_threads AS counted, checkpoints AS step
@@ -180,16 +180,18 @@ CREATE VIEW IF NOT EXISTS threads AS
     AND newest.checkpoint_id = (SELECT max(checkpoint_id) FROM checkpoints
       WHERE thread_id = counted.thread_id AND checkpoint_ns = '');
 CREATE TRIGGER IF NOT EXISTS clew_threads_insert INSTEAD OF INSERT ON threads BEGIN
-  INSERT INTO clew_threads VALUES (NEW.thread_id, ifnull(NEW.checkpoints, 0),
-    ifnull(NEW.writes, 0), ifnull(NEW.bytes, 0), ifnull(NEW.status, 'idle'),
-    ifnull(NEW.checkpoint_id, ''), ifnull(NEW.updated_at, ''), ifnull(NEW.metadata_type, 'null'),
-    ifnull(NEW.metadata, x''), NEW.gmt_create, NEW.gmt_modified);
+  INSERT INTO clew_threads (thread_id, checkpoints, writes, bytes, status, checkpoint_id,
+      updated_at, metadata_type, metadata, gmt_create, gmt_modified)
+    VALUES (NEW.thread_id, ifnull(NEW.checkpoints, 0), ifnull(NEW.writes, 0),
+      ifnull(NEW.bytes, 0), ifnull(NEW.status, 'idle'), ifnull(NEW.checkpoint_id, ''),
+      ifnull(NEW.updated_at, ''), ifnull(NEW.metadata_type, 'null'), ifnull(NEW.metadata, x''),
+      NEW.gmt_create, NEW.gmt_modified);
 END;
 CREATE TRIGGER IF NOT EXISTS clew_threads_update INSTEAD OF UPDATE ON threads BEGIN
   SELECT RAISE(ABORT,
       'the counters of threads are kept by Clew; end an older one that has the file open')
     WHERE NEW.checkpoints IS NOT OLD.checkpoints OR NEW.writes IS NOT OLD.writes
-    OR NEW.bytes IS NOT OLD.bytes;
+    OR NEW.bytes IS NOT OLD.bytes OR NEW.checkpoint_id IS NOT OLD.checkpoint_id;
   UPDATE clew_threads SET thread_id = NEW.thread_id, checkpoints = NEW.checkpoints,
     writes = NEW.writes, bytes = NEW.bytes, status = NEW.status,
     checkpoint_id = NEW.checkpoint_id, updated_at = NEW.updated_at,

@@ -158,12 +158,6 @@ class Retained {
       retain_channel(channel, versions);
     }
     for (const CheckpointFacts& checkpoint : retention_.facts()) retain(checkpoint);
-    // Writes may arrive before their checkpoint, which is then the next newest.
-    connection_.run(
-        "DELETE FROM clew_writes WHERE thread_id = ?1 AND checkpoint_ns = ?2"
-        " AND checkpoint_id <= ?3 AND checkpoint_id NOT IN (SELECT checkpoint_id FROM checkpoints"
-        " WHERE thread_id = ?1 AND checkpoint_ns = ?2)",
-        place_.thread_id, place_.checkpoint_ns, retention_.facts().back().id);
   }
 
  private:
@@ -258,24 +252,39 @@ class Retained {
   NativeReader after_;  // only of what is as it will be
 };
 
+// With all values, and the writes that are packed with them.
+void delete_checkpoints(Connection& connection, const CheckpointKey& place) {
+  for (const std::string_view sql :
+       {"DELETE FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?",
+        "DELETE FROM clew_blobs WHERE thread_id = ? AND checkpoint_ns = ?"}) {
+    connection.run(sql, place.thread_id, place.checkpoint_ns);
+  }
+}
+
 }  // namespace
 
 void NativeLayout::retain(Connection& connection, const CheckpointKey& place,
                           const Retention& retention, const Retention::Ids& kept) {
   if (kept.size() == retention.facts().size()) return;
-  if (kept.empty()) return delete_namespace(connection, place);
-  unpack_namespace(connection, place);
-  Retained(connection, *serializer_, place, retention, kept).apply();
+  if (kept.empty()) {
+    delete_checkpoints(connection, place);
+  } else {
+    unpack_namespace(connection, place);
+    Retained(connection, *serializer_, place, retention, kept).apply();
+  }
+  // Writes may arrive before their checkpoint, which is then the next newest.
+  connection.run(
+      "DELETE FROM clew_writes WHERE thread_id = ?1 AND checkpoint_ns = ?2"
+      " AND checkpoint_id <= ?3 AND checkpoint_id NOT IN (SELECT checkpoint_id FROM checkpoints"
+      " WHERE thread_id = ?1 AND checkpoint_ns = ?2)",
+      place.thread_id, place.checkpoint_ns, retention.facts().back().id);
   cache_.forget_thread(place.thread_id);
 }
 
 void NativeLayout::delete_namespace(Connection& connection, const CheckpointKey& place) {
-  for (const std::string_view sql :
-       {"DELETE FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?",
-        "DELETE FROM clew_blobs WHERE thread_id = ? AND checkpoint_ns = ?",
-        "DELETE FROM clew_writes WHERE thread_id = ? AND checkpoint_ns = ?"}) {
-    connection.run(sql, place.thread_id, place.checkpoint_ns);
-  }
+  delete_checkpoints(connection, place);
+  connection.run("DELETE FROM clew_writes WHERE thread_id = ? AND checkpoint_ns = ?",
+                 place.thread_id, place.checkpoint_ns);
   cache_.forget_thread(place.thread_id);
 }
 
@@ -320,7 +329,8 @@ std::vector<ThreadInfo> NativeLayout::list_threads(Connection& connection,
     info.checkpoints = static_cast<std::size_t>(rows.integer(1));
     info.checkpoint_id = rows.text(2);
     info.updated_at = rows.text(3);
-    info.metadata = decode_metadata(*serializer_, rows.text(4), rows.text(5));
+    const bool has_root = !info.checkpoint_id.empty();  // else nothing was encoded
+    if (has_root) info.metadata = decode_metadata(*serializer_, rows.text(4), rows.text(5));
     info.status = Value(rows.text(6)).get<ThreadStatus>();
     if (internal::matches(info, query)) found.push_back(std::move(info));
   }

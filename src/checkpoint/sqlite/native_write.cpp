@@ -14,6 +14,8 @@
 namespace clew::sqlite {
 namespace {
 
+constexpr std::string_view kIdle = "idle";
+
 std::optional<std::string_view> nothing_if_empty(std::string_view text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
@@ -278,16 +280,32 @@ struct NativeLayout::PreparedPut {
       store_rows(connection, heads, is_new);
       counts.checkpoints = is_new ? 1 : 0;
     }
+    const bool is_head = put.checkpoint.id >= head.checkpoint_id;
+    const std::string_view status = is_head ? status_of_head(connection) : kIdle;
     batch.add({.put = put,
                .metadata = metadata,
                .counts = counts,
-               .is_head = put.checkpoint.id >= head.checkpoint_id,
-               .can_wait = is_one_row && can_wait});
+               .is_head = is_head,
+               .status = status,
+               .can_wait = is_one_row && can_wait && status == kIdle});
     if (moves_head) {
       heads.note(put.key, put.checkpoint.id, head.has_no_writes);
     } else {
       heads.forget(put.key);
     }
+  }
+
+  // Of the thread. Tasks may have asked or failed before the checkpoint was stored, or before it
+  // is stored again.
+  std::string_view status_of_head(Connection& connection) {
+    if (!put.key.checkpoint_ns.empty() || finds_no_writes(connection)) return kIdle;
+    Rows rows = connection.query(
+        "SELECT max(channel = '__interrupt__') FROM clew_writes WHERE thread_id = ?"
+        " AND checkpoint_ns = '' AND checkpoint_id = ?"
+        " AND channel IN ('__interrupt__', '__error__')",
+        put.key.thread_id, put.checkpoint.id);
+    if (!rows.next() || rows.is_null(0)) return kIdle;
+    return rows.integer(0) != 0 ? "interrupted" : "error";
   }
 
   void find_head(Connection& connection, KnownHeads& heads) {
@@ -398,6 +416,7 @@ struct NativeLayout::PreparedPut {
       heads.forget(of_task.put.key);
       unpack_writes(connection, of_task.put.key);
       of_task.store(connection, now, counts);
+      of_task.note_status(connection);
     }
   }
 

@@ -42,6 +42,7 @@ void PutBatch::add(const Stored& stored) {
   if (!stored.is_head || !stored.put.key.checkpoint_ns.empty()) return;
   thread_.newest = &stored.put;
   thread_.metadata = &stored.metadata;
+  thread_.status = stored.status;
 }
 
 void PutBatch::finish(Connection& connection) {
@@ -64,25 +65,24 @@ ThreadCounts PutBatch::all() const {
 
 bool PutBatch::can_wait() const { return thread_.can_wait && all().checkpoints < kMostUncounted; }
 
-// Most threads are known, and an UPDATE takes half of what INSERT ... ON CONFLICT does. A
-// checkpoint that is stored again keeps its questions and errors.
+// Most threads are known, and an UPDATE takes half of what INSERT ... ON CONFLICT does.
 void PutBatch::store_newest(Connection& connection) const {
   const CheckpointPut& newest = *thread_.newest;
   const ThreadCounts counts = all();
   const auto run = [&](std::string_view sql) {
     return connection.run(sql, newest.key.thread_id, counts.checkpoints, counts.writes,
                           counts.bytes, newest.checkpoint.id, newest.checkpoint.ts,
-                          thread_.metadata->tag, Blob{thread_.metadata->bytes}, now_);
+                          thread_.metadata->tag, Blob{thread_.metadata->bytes}, now_,
+                          thread_.status);
   };
   const bool has_row =
       run("UPDATE clew_threads SET checkpoints = checkpoints + ?2, writes = writes + ?3,"
-          " bytes = bytes + ?4, status = iif(checkpoint_id = ?5, status, 'idle'),"
-          " checkpoint_id = ?5, updated_at = ?6, metadata_type = ?7, metadata = ?8,"
-          " gmt_modified = ?9 WHERE thread_id = ?1") > 0;
+          " bytes = bytes + ?4, status = ?10, checkpoint_id = ?5, updated_at = ?6,"
+          " metadata_type = ?7, metadata = ?8, gmt_modified = ?9 WHERE thread_id = ?1") > 0;
   if (has_row) return;
   run("INSERT INTO clew_threads (thread_id, checkpoints, writes, bytes, checkpoint_id, updated_at,"
-      " metadata_type, metadata, gmt_create, gmt_modified)"
-      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)");
+      " metadata_type, metadata, gmt_create, gmt_modified, status)"
+      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10)");
 }
 
 }  // namespace clew::sqlite

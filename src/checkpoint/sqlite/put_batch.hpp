@@ -37,7 +37,8 @@ class PutBatch {
     const TypedBytes& metadata;
     const ThreadCounts& counts;
     bool is_head = false;
-    bool can_wait = false;  // for its row to be written; the view tells as much meanwhile
+    std::string_view status;  // of the thread, if it is the head
+    bool can_wait = false;    // for its row to be written; the view tells as much meanwhile
   };
   // `put` and `metadata` must live until finish().
   void add(const Stored& stored);
@@ -62,6 +63,7 @@ class PutBatch {
     bool can_wait = true;
     const CheckpointPut* newest = nullptr;  // root checkpoint, if there was one
     const TypedBytes* metadata = nullptr;
+    std::string_view status = {};
   } thread_;
 };
 

@@ -55,15 +55,21 @@ struct SqliteSaver::Parts {
   void make_tables() {
     // A table that is renamed takes the foreign keys of other programs with it only if SQLite heeds
     // such keys, which cannot be said within a transaction.
-    const auto execute = [this](const char* pragma) {
-      database.maintain([pragma](Connection& connection) { connection.execute(pragma); });
-    };
-    execute("PRAGMA foreign_keys = ON");
+    std::string before;
+    database.maintain([&](Connection& connection) {
+      before = connection.value("PRAGMA foreign_keys").value_or("0");
+      connection.execute("PRAGMA foreign_keys = ON");
+    });
     database.write([this](Connection& connection) { tables->create(connection); });
-    execute("PRAGMA foreign_keys = OFF");
+    database.maintain(
+        [&](Connection& connection) { connection.execute("PRAGMA foreign_keys = " + before); });
   }
 
   void prune(Connection& connection, std::string_view thread_id, const PruneOptions& options) {
+    if (options.expected_head) {
+      const std::string head = sqlite::newest_checkpoint(connection, {std::string(thread_id)});
+      internal::expect_head(thread_id, options, head);
+    }
     if (options.keep == 0) return tables->delete_thread(connection, thread_id);
     tables->prune(connection, std::string(thread_id), options);
   }
