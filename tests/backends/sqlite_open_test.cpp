@@ -7,9 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include <clew/encrypted.hpp>
 #include <clew/errors.hpp>
 #include <clew/sqlite_saver.hpp>
 
+#include "checkpointer_pieces.hpp"
 #include "temporary_folder.hpp"
 
 namespace clew {
@@ -67,6 +69,62 @@ TEST_F(LockedFile, IsRefusedAfterTheBusyTimeout) {
         << error.what();
   }
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 30ms);
+}
+
+class ForeignTransaction : public testing::TestWithParam<SqliteLayout> {};
+
+INSTANTIATE_TEST_SUITE_P(Layouts, ForeignTransaction,
+                         testing::Values(SqliteLayout::native, SqliteLayout::langgraph));
+
+TEST_P(ForeignTransaction, KeepsNobodyFromLooking) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path / "threads.db").string();
+  put_chain(*SqliteSaver::open(path, {.layout = GetParam()}), "t", 2);
+  sqlite3* other = nullptr;
+  sqlite3_open(path.c_str(), &other);
+  EXPECT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  const auto saver = SqliteSaver::open(path, {.busy_timeout = 30ms});
+  EXPECT_EQ(saver->list_threads({}).size(), 1U);
+  EXPECT_EQ(newest(*saver, "t"), "2 <1 {\"n\":2}");
+  EXPECT_THROW(put(*saver, make_put("t", 3, 2)), StorageError);
+  sqlite3_close(other);
+  put(*saver, make_put("t", 3, 2));
+}
+
+// One who encrypts must not add to threads that are not encrypted, nor to those of another key.
+class KeysOfAFile : public testing::TestWithParam<SqliteLayout> {
+ protected:
+  std::shared_ptr<SqliteSaver> open(char key, bool allow_plaintext = false) {
+    SqliteOptions options{.layout = GetParam(), .synchronous = SqliteSynchronous::off};
+    if (key) {
+      EncryptedOptions encrypted;
+      encrypted.allow_plaintext = allow_plaintext;
+      options.serializer = std::make_shared<EncryptedSerializer>(
+          std::make_shared<AesEaxCipher>(std::string(16, key)), encrypted);
+    }
+    return SqliteSaver::open((folder_.path / "threads.db").string(), options);
+  }
+
+  TemporaryFolder folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Layouts, KeysOfAFile,
+                         testing::Values(SqliteLayout::native, SqliteLayout::langgraph));
+
+TEST_P(KeysOfAFile, AreNotAddedToAPlainOneUnlessThatIsAllowed) {
+  put_chain(*open(0), "t", 2);
+  EXPECT_THROW(open('k'), CryptoError);
+  EXPECT_EQ(newest(*open('k', true), "t"), "2 <1 {\"n\":2}");
+  put_chain(*open(0), "u", 1);
+  EXPECT_EQ(open(0)->list_threads({}).size(), 2U);
+}
+
+TEST_P(KeysOfAFile, AreTheOneThatItWasMadeWith) {
+  put_chain(*open('k'), "t", 2);
+  EXPECT_THROW(open('x'), CryptoError);
+  EXPECT_THROW(open('x', true), CryptoError);
+  put_chain(*open('k'), "u", 1);
+  EXPECT_EQ(open('k')->list_threads({}).size(), 2U);
 }
 
 }  // namespace

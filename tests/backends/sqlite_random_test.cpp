@@ -1,8 +1,8 @@
 // Whatever is done to a file, by two savers and by SQL, it tells of its threads what a saver in
 // memory tells to which the same is done: that one keeps everything as it is given.
+#include <algorithm>
 #include <map>
 #include <random>
-#include <set>
 
 #include <gtest/gtest.h>
 
@@ -24,19 +24,31 @@ constexpr const char* kCopy = "copy";
 // Ids are some apart, so that there is room for older ones.
 constexpr int kApart = 10;
 
-std::string told_of_threads(Checkpointer& saver) {
-  std::string lines;
+std::vector<std::string> told_of_threads(Checkpointer& saver) {
+  std::vector<std::string> lines;
   for (const ThreadInfo& info : saver.list_threads({})) {
-    lines += info.thread_id + " " + std::to_string(info.checkpoints) + " " + info.checkpoint_id +
-             " " + info.updated_at + " " + to_json(info.metadata) + " " +
-             std::string(Value(info.status).as_string()) + "\n";
+    lines.push_back(info.thread_id + " " + std::to_string(info.checkpoints) + " " +
+                    info.checkpoint_id + " " + info.updated_at + " " + to_json(info.metadata) +
+                    " " + std::string(Value(info.status).as_string()));
   }
   for (const char* thread_id : {"t", "u", kCopy}) {
     const ThreadSize size = saver.thread_size(thread_id);
-    lines += std::to_string(size.checkpoints) + " with " + std::to_string(size.writes) + "\n";
-    for (const std::string& ns : kNamespaces) lines += history(saver, thread_id, ns);
+    lines.push_back(std::to_string(size.checkpoints) + " with " + std::to_string(size.writes));
+    for (const std::string& ns : kNamespaces) {
+      for (const CheckpointTuple& tuple : saver.list(thread_id, ns, {})) {
+        lines.push_back(std::string(thread_id) + " " + ns + " " + render(tuple));
+      }
+    }
   }
   return lines;
+}
+
+std::string first_difference(const std::vector<std::string>& told,
+                             const std::vector<std::string>& expected) {
+  const auto [a, b] = std::ranges::mismatch(told, expected);
+  if (a == told.end() && b == expected.end()) return "";
+  return "told: " + (a == told.end() ? "nothing" : *a) +
+         "\nexpected: " + (b == expected.end() ? "nothing" : *b) + "\n";
 }
 
 class RandomHistory {
@@ -52,12 +64,9 @@ class RandomHistory {
 
   // What the file tells otherwise than the saver in memory, or wrong.
   std::string mistakes() {
-    const std::string expected = told_of_threads(expected_);
+    const auto expected = told_of_threads(expected_);
     std::string found;
-    for (const auto& saver : savers_) {
-      const std::string told = told_of_threads(*saver);
-      if (told != expected) found += "told:\n" + told + "expected:\n" + expected;
-    }
+    for (const auto& saver : savers_) found += first_difference(told_of_threads(*saver), expected);
     for (const char* thread_id : {"t", "u", kCopy}) {
       for (const StoredProblem& problem : savers_[0]->verify(thread_id).problems) {
         if (problem.kind != StoredProblem::Kind::missing_parent) found += problem.what + "\n";
@@ -147,11 +156,14 @@ CheckpointPut RandomHistory::checkpoint(const CheckpointKey& place, const std::s
     made.checkpoint.channel_values = before->second.channel_values.erase("branch:to:next");
     made.checkpoint.channel_versions = before->second.channel_versions;
   }
-  const auto set = [&](const char* channel, const Value& value) {
+  const auto change = [&](const char* channel) {
     const Value version(next_version(std::to_string(++last_version_), 0.5));
-    made.checkpoint.channel_values = made.checkpoint.channel_values.set(channel, value);
     made.checkpoint.channel_versions = made.checkpoint.channel_versions.set(channel, version);
     made.new_versions = made.new_versions.set(channel, version);
+  };
+  const auto set = [&](const char* channel, const Value& value) {
+    made.checkpoint.channel_values = made.checkpoint.channel_values.set(channel, value);
+    change(channel);
   };
   const Value shared(std::string(static_cast<std::size_t>(8 + below(50)), 's'));
   if (!one_in(6)) set("shared", shared);
@@ -160,7 +172,11 @@ CheckpointPut RandomHistory::checkpoint(const CheckpointKey& place, const std::s
     const Value& log = made.checkpoint.channel_values["log"];
     set("log", (log.is_list() ? log : list()).append("line " + id));
   }
-  if (!one_in(3)) set("branch:to:next", nullptr);
+  if (!one_in(3)) {
+    set("branch:to:next", nullptr);
+  } else {
+    change("branch:to:next");  // nothing waits there any more
+  }
   held_[name(place, id)] = made.checkpoint;
   made.metadata = made.metadata.set("run_id", "run" + std::to_string(below(5)));
   if (!place.checkpoint_ns.empty()) {

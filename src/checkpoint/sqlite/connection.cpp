@@ -16,9 +16,14 @@ std::string_view advice(int code) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return "; another program keeps the file locked: raise SqliteOptions::busy_timeout or end it";
-    case SQLITE_FULL: return "; the disk is full: nothing of this call was stored";
+    case SQLITE_FULL:
+      return "; the disk is full: nothing of this call was stored; free space and try again";
+    case SQLITE_IOERR:
+      return "; the disk failed or is full: see that it works and has space, and try again";
     case SQLITE_READONLY: return "; give this user the right to write the file and its folder";
-    case SQLITE_CANTOPEN: return "; check that the folder exists and may be written";
+    case SQLITE_CANTOPEN:
+      return "; check that the folder exists, that the path is no folder itself, and that this user"
+             " may read and write both";
     case SQLITE_NOTADB: return "; take another path, or the key or program that made the file";
     case SQLITE_CORRUPT: return "; restore the file from a backup, or try sqlite3's .recover";
     default: return "";
@@ -93,7 +98,9 @@ void Connection::execute(const std::string& sql) {
 }
 
 bool Connection::try_execute(const std::string& sql) {
+  sqlite3_busy_timeout(database_, 0);
   const int code = sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr);
+  sqlite3_busy_timeout(database_, busy_timeout_);
   if ((code & 0xFF) == SQLITE_BUSY) return false;
   if (code != SQLITE_OK) fail(database_, code);
   return true;

@@ -84,7 +84,7 @@ class Connection {
 
   // Several statements without arguments or results, not kept.
   void execute(const std::string& sql);
-  // The same; false if another connection is in the way.
+  // The same; false if another connection is in the way, which is not waited for.
   bool try_execute(const std::string& sql);
 
   // The first column of the first row, or nothing.

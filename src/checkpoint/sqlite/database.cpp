@@ -73,8 +73,11 @@ Database::Database(std::string path, const SqliteOptions& options)
 
 std::unique_ptr<Connection> Database::connect() const {
   auto connection = std::make_unique<Connection>(path_, options_.busy_timeout);
-  // Only a file that has no page yet can still be told to give pages back.
-  if (!writer_) connection->execute("PRAGMA auto_vacuum = INCREMENTAL");
+  // Only a file that has no page yet can still be told to give pages back. Any other is changed by
+  // this, for which it is locked.
+  if (!writer_ && connection->value("PRAGMA page_count") == "0") {
+    connection->execute("PRAGMA auto_vacuum = INCREMENTAL");
+  }
   connection->execute(synchronous_pragma(options_.synchronous));
   // Some SQLites mistrust the functions for JSON, which views of the native layout call.
   connection->execute("PRAGMA trusted_schema = ON");
@@ -207,6 +210,14 @@ void Database::apply(Request& request, bool is_alone) {
 void Database::maintain(const Change& work) {
   const std::scoped_lock lock(writer_mutex_, *file_mutex_);
   work(*writer_);
+}
+
+void Database::watch() {
+  const std::scoped_lock lock(writer_mutex_, *file_mutex_);
+  if (!writer_->try_execute("BEGIN IMMEDIATE")) return;
+  own_commits_.begin(*writer_);
+  writer_->run("COMMIT");
+  own_commits_.commit(*writer_);
 }
 
 void vacuum(Connection& connection) {

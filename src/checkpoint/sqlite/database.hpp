@@ -68,6 +68,9 @@ class Database {
   // Outside of any transaction, on the connection that writes.
   void maintain(const Change& work);
 
+  // Begins to know whether the file changes, as every commit does, unless somebody else writes.
+  void watch();
+
   // Whether what is known of the file is still so; see own_commits.hpp.
   std::optional<Era> era() const { return own_commits_.era(); }
   // For a change: the number of its transaction, and whether what was noted in an earlier one

@@ -129,6 +129,12 @@ Checkpoint checkpoint_from(std::string_view id, const Value& map) {
   return checkpoint;
 }
 
+// Old files, and those of LangGraph.js, have none.
+bool has_task_path(Connection& connection) {
+  return connection.value("SELECT 1 FROM pragma_table_info('writes') WHERE name = 'task_path'")
+      .has_value();
+}
+
 }  // namespace
 
 std::unique_ptr<Layout> make_langgraph_layout(Database& database,
@@ -139,24 +145,32 @@ std::unique_ptr<Layout> make_langgraph_layout(Database& database,
 LangGraphLayout::LangGraphLayout(Database& database, std::shared_ptr<const Serializer> serializer)
     : database_(database),
       serializer_(std::move(serializer)),
-      plain_(dynamic_cast<const JsonPlusSerializer*>(serializer_.get())) {}
+      plain_(dynamic_cast<const JsonPlusSerializer*>(serializer_.get())) {
+  // A row is a whole state, whose pages are passed once: not much memory for them is quicker.
+  constexpr std::size_t kPages = 1 << 20;
+  database_.maintain([](Connection& connection) { connection.keep_pages(kPages); });
+}
 
 Value parse_metadata(std::string_view json) {
   if (json.empty()) return object();
   return parse_json(json, {.allow_non_finite = true, .lone_surrogates = LoneSurrogates::replace});
 }
 
-// Old files, and those of LangGraph.js, have no `task_path`.
+bool LangGraphLayout::is_made(Connection& connection) {
+  return connection.has_table("checkpoints") && has_task_path(connection);
+}
+
 void LangGraphLayout::create(Connection& connection) {
   connection.execute(std::string(kTables));
-  const auto task_path =
-      connection.value("SELECT 1 FROM pragma_table_info('writes') WHERE name = 'task_path'");
-  if (!task_path) {
+  if (!has_task_path(connection)) {
     connection.execute("ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT ''");
   }
-  // A row is a whole state, whose pages are passed once: not much memory for them is quicker.
-  constexpr std::size_t kPages = 1 << 20;
-  connection.keep_pages(kPages);
+  check_key(connection);
+}
+
+// Some threads of a file may be encrypted, and others not: then its serializer allows both.
+void LangGraphLayout::check_key(Connection& connection) const {
+  if (!plain_) expect_readable(connection, *serializer_);
 }
 
 // Writing -----------------------------------------------------------------------

@@ -25,7 +25,9 @@ class LangGraphLayout final : public Layout {
  public:
   LangGraphLayout(Database& database, std::shared_ptr<const Serializer> serializer);
 
+  bool is_made(Connection& connection) override;
   void create(Connection& connection) override;
+  void check_key(Connection& connection) const override;
   Database::Change put(const CheckpointPut& put) override;
   Database::Change put_writes(std::span<const WritesPut> puts,
                               std::exception_ptr& unencodable) override;

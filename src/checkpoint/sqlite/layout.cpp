@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include <clew/errors.hpp>
+
 namespace clew::sqlite {
 namespace {
 
@@ -33,6 +35,20 @@ std::vector<std::string> namespaces_of(Connection& connection, std::string_view 
     names.emplace_back(rows.text(0));
   }
   return names;
+}
+
+void expect_readable(Connection& connection, const Serializer& serializer) {
+  Rows rows = connection.query("SELECT type, checkpoint FROM checkpoints ORDER BY rowid LIMIT 1");
+  if (!rows.next()) return;
+  try {
+    static_cast<void>(serializer.loads_typed(rows.text(0), rows.text(1)));
+  } catch (const CryptoError& error) {
+    throw CryptoError("the SQLite file holds threads that were stored without this key: " +
+                      std::string(error.what()) +
+                      "; to encrypt them, copy them to a new file with copy_threads()");
+  } catch (const SerdeError&) {
+    // Damage is told by whoever reads it.
+  }
 }
 
 void Layout::prune(Connection& connection, const std::string& thread_id,

@@ -80,8 +80,12 @@ class Layout {
   Layout& operator=(const Layout&) = delete;
   virtual ~Layout() = default;
 
-  // Makes the tables that are missing; refuses those of a newer Clew.
+  // Whether nothing has to be made before the file can be used. Refuses tables of a newer Clew.
+  virtual bool is_made(Connection& connection) = 0;
+  // Makes the tables that are missing, or as they were made once.
   virtual void create(Connection& connection) = 0;
+  // Throws CryptoError if the file was made with another key, or without one.
+  virtual void check_key(Connection& connection) const = 0;
 
   // The change throws ThreadConflict before it writes anything. It refers to
   // `put`, which must live as long.
@@ -164,6 +168,10 @@ class Layout {
 
 // In the order in which they appeared.
 std::vector<std::string> namespaces_of(Connection& connection, std::string_view thread_id);
+
+// Throws CryptoError if that is what the serializer says of the oldest checkpoint: what it would
+// add, others could not read.
+void expect_readable(Connection& connection, const Serializer& serializer);
 
 std::unique_ptr<Layout> make_native_layout(Database& database,
                                            std::shared_ptr<const Serializer> serializer);

@@ -26,7 +26,9 @@ class NativeLayout final : public Layout {
  public:
   NativeLayout(Database& database, std::shared_ptr<const Serializer> serializer);
 
+  bool is_made(Connection& connection) override;
   void create(Connection& connection) override;
+  void check_key(Connection& connection) const override;
 
   Database::Change put(const CheckpointPut& put) override;
   void begin_puts() override;
@@ -65,7 +67,8 @@ class NativeLayout final : public Layout {
 
  private:
   // native_schema.cpp
-  void check_key(Connection& connection) const;
+  bool begins_encrypted(Connection& connection) const;
+  void add_key(Connection& connection) const;
   void try_key(Connection& connection) const;
 
   // native_write.cpp

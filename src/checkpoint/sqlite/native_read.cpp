@@ -466,7 +466,7 @@ const VersionChain& NativeReader::load(Versions& versions, const Value& version,
     if (!row) {
       throw SerdeError("the stored version " + std::string(path.back().version.as_string()) +
                        " is a difference from " + std::string(wanted.as_string()) +
-                       ", which is not in the file");
+                       ", which is not in the file; repair() makes again what can be made");
     }
     if (path.size() > kLongestPath) {
       throw SerdeError("the stored version " + std::string(version.as_string()) +

@@ -285,6 +285,14 @@ std::int64_t schema_version(Connection& connection) {
   return rows.next() ? rows.integer(0) : 0;
 }
 
+std::int64_t known_version(Connection& connection) {
+  const std::int64_t version = schema_version(connection);
+  if (version <= kSchemaVersion) return version;
+  throw StorageError("the SQLite file has schema version " + std::to_string(version) +
+                     ", this Clew knows up to " + std::to_string(kSchemaVersion) +
+                     "; open it with the newer Clew that made it");
+}
+
 void make_tables(Connection& connection, std::int64_t version) {
   if (version != 0) upgrade(connection, version);
   for (const std::string_view part : {kTables, kPacked, kThreads, kViews}) {
@@ -308,22 +316,30 @@ std::unique_ptr<Layout> make_native_layout(Database& database,
   return std::make_unique<NativeLayout>(database, std::move(serializer));
 }
 
+bool NativeLayout::is_made(Connection& connection) {
+  return known_version(connection) == kSchemaVersion && !begins_encrypted(connection);
+}
+
 void NativeLayout::create(Connection& connection) {
-  const std::int64_t version = schema_version(connection);
-  if (version > kSchemaVersion) {
-    throw StorageError("the SQLite file has schema version " + std::to_string(version) +
-                       ", this Clew knows up to " + std::to_string(kSchemaVersion) +
-                       "; open it with the newer Clew that made it");
-  }
+  const std::int64_t version = known_version(connection);
   if (version < kSchemaVersion) make_tables(connection, version);
+  if (begins_encrypted(connection)) add_key(connection);
   check_key(connection);
 }
 
 // A file that began encrypted holds something to try the key on, so that nobody adds rows
 // that others cannot read.
+bool NativeLayout::begins_encrypted(Connection& connection) const {
+  return !is_plain_ && !connection.has_table("clew_key") &&
+         !connection.value("SELECT 1 FROM checkpoints LIMIT 1");
+}
+
 void NativeLayout::check_key(Connection& connection) const {
   if (connection.has_table("clew_key")) return try_key(connection);
-  if (is_plain_ || connection.value("SELECT 1 FROM checkpoints LIMIT 1")) return;
+  if (!is_plain_) expect_readable(connection, *serializer_);
+}
+
+void NativeLayout::add_key(Connection& connection) const {
   const TypedBytes sample = serializer_->dumps_typed(object());
   connection.execute("CREATE TABLE clew_key (type TEXT NOT NULL, data BLOB NOT NULL)");
   connection.run("INSERT INTO clew_key (type, data) VALUES (?, ?)", sample.tag, Blob{sample.bytes});

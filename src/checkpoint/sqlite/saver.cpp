@@ -45,9 +45,15 @@ struct SqliteSaver::Parts {
     tables = layout == SqliteLayout::native
                  ? sqlite::make_native_layout(database, std::move(serializer))
                  : sqlite::make_langgraph_layout(database, std::move(serializer));
-    make_tables();
+    // Whoever only looks waits for nobody who writes.
+    if (database.read([this](Connection& connection) { return tables->is_made(connection); })) {
+      database.watch();
+    } else {
+      make_tables();
+    }
     // The connection that looked for the layout learns of the tables now, not when somebody reads.
-    database.read([](Connection& connection) {
+    database.read([this](Connection& connection) {
+      tables->check_key(connection);
       return connection.value("SELECT 1 FROM checkpoints LIMIT 1").has_value();
     });
   }
