@@ -222,7 +222,8 @@ void Database::watch() {
 
 void vacuum(Connection& connection) {
   const bool is_incremental = connection.value("PRAGMA auto_vacuum") == "2";
-  connection.execute(is_incremental ? "PRAGMA incremental_vacuum" : "VACUUM");
+  connection.execute(is_incremental ? "PRAGMA incremental_vacuum"
+                                    : "PRAGMA auto_vacuum = INCREMENTAL; VACUUM");
   connection.execute("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
