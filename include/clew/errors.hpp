@@ -124,6 +124,10 @@ class ThreadConflict : public Error {
 
 // A database could not be opened, read or written. The message holds its reason
 // and what to do; nothing of the call was stored.
+//
+// If a node failed in a run that could not be stored, this is what the run throws, as
+// what other nodes did is not stored either. The message names both, and the node's
+// error is nested: std::rethrow_if_nested(error) throws it. ThreadConflict is the same.
 class StorageError : public Error {
  public:
   using Error::Error;

@@ -6,6 +6,7 @@
 #include <clew/errors.hpp>
 #include <clew/extension.hpp>
 
+#include "pregel/task_run.hpp"
 #include "value/utf8.hpp"
 
 namespace clew::pregel {
@@ -62,6 +63,36 @@ std::string class_name(const std::exception& error) {
   return name == "runtime_error" ? "RuntimeError" : name;
 }
 
+template <class Kind>
+bool is(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Kind&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "a C++ exception that is not a std::exception";
+  }
+}
+
+// As the kinds that checkpointers of Clew throw; of any other it becomes a StorageError. What
+// is being handled goes along as its nested exception.
+[[noreturn]] void throw_like(const std::exception_ptr& error, const std::string& text) {
+  if (is<ThreadConflict>(error)) std::throw_with_nested(ThreadConflict(text));
+  if (is<SerdeError>(error)) std::throw_with_nested(SerdeError(text));
+  if (is<ValueError>(error)) std::throw_with_nested(ValueError(text));
+  std::throw_with_nested(StorageError(text));
+}
+
 }  // namespace
 
 std::string python_repr(std::exception_ptr error) {
@@ -84,6 +115,27 @@ bool is_retryable(const std::exception& error) {
   }
   return dynamic_cast<const std::logic_error*>(&error) == nullptr &&
          dynamic_cast<const Error*>(&error) == nullptr;
+}
+
+std::exception_ptr with_failure(const std::exception_ptr& storing,
+                                const std::exception_ptr& failure, const std::string& who) {
+  if (is<GraphInterrupt>(failure) || is<ParentCommand>(failure) || is<Cancelled>(failure)) {
+    return storing;
+  }
+  const std::string reason = text_of(storing);
+  const std::string failure_text = text_of(failure);
+  // A graph inside a task may have failed with it already, and say so.
+  const bool is_of_storing = is<StorageError>(failure) || is<ThreadConflict>(failure);
+  if (storing == failure || (is_of_storing && failure_text.starts_with(reason))) return failure;
+  try {
+    std::rethrow_exception(failure);
+  } catch (...) {
+    try {
+      throw_like(storing, reason + "; besides, " + who + " failed: " + failure_text);
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
 }
 
 }  // namespace clew::pregel

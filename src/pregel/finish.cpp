@@ -2,35 +2,44 @@
 // normal result, and the caller is told.
 #include <algorithm>
 
+#include "pregel/errors.hpp"
 #include "pregel/loop.hpp"
 
 namespace clew::pregel {
 
 void Loop::finish(std::exception_ptr error) {
-  const auto attempt = [&error](const auto& part) {
-    try {
-      part();
-    } catch (...) {
-      error = std::current_exception();
-    }
-  };
-  attempt([&] {
+  try {
     save_at_exit(error);
+  } catch (...) {
+    error = not_stored(std::current_exception(), error);
+  }
+  try {
     if (error && suppress_interrupt(error)) error = nullptr;
     if (error && !scope_.parent) check_parent_command(error);
-  });
-  // What the run failed with counts more than what storing the rest did.
-  std::exception_ptr run_error = error;
+  } catch (...) {
+    error = std::current_exception();
+  }
   bool is_stored = true;
-  attempt([&] {
+  try {
     const bool is_left_to_parent = !error && scope_.hands_over && saves_.hand_over();
-    is_stored = is_left_to_parent || flush_then([this, run_error](const auto& storing_error) {
-                  end(run_error ? run_error : storing_error);
+    is_stored = is_left_to_parent || flush_then([this, error](const auto& storing_error) {
+                  end(storing_error ? not_stored(storing_error, error) : error);
                 });
-  });
-  if (!is_stored) return;
-  if (run_error) error = std::move(run_error);
-  end(std::move(error));
+  } catch (...) {
+    error = not_stored(std::current_exception(), error);
+  }
+  if (is_stored) end(std::move(error));
+}
+
+// Counts more than what the run failed with, if it did: whoever hears only of that believes
+// that the rest of the step is done.
+std::exception_ptr Loop::not_stored(std::exception_ptr storing_error,
+                                    const std::exception_ptr& error) const {
+  if (!error) return storing_error;
+  const auto failed = std::find_if(tasks_.begin(), tasks_.end(),
+                                   [&](const auto& task) { return task->error == error; });
+  const std::string who = failed == tasks_.end() ? "the run" : "node '" + (*failed)->name + "'";
+  return with_failure(storing_error, error, who);
 }
 
 void Loop::end(std::exception_ptr error) {

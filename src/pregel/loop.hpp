@@ -301,6 +301,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   // finish.cpp
   void finish(std::exception_ptr error);
   void end(std::exception_ptr error);
+  std::exception_ptr not_stored(std::exception_ptr storing_error,
+                                const std::exception_ptr& error) const;
   void save_at_exit(const std::exception_ptr& error);
   void check_steps() const;
   bool suppress_interrupt(std::exception_ptr error);

@@ -512,11 +512,14 @@ void Loop::schedule_error_handler(TaskRun& failed, std::exception_ptr error, std
   execute(*handler);
 }
 
-// After the step: the first failure in the order of tasks, or all questions.
+// After the step: the first failure in the order of tasks, or all questions. That a graph
+// inside one of them could not be stored is not hidden by the failure of another.
 void Loop::check_errors() {
   GraphInterrupt interrupted;
   bool is_interrupted = false;
   std::exception_ptr cancelled;
+  std::exception_ptr failure;
+  std::exception_ptr storing_error;
   for (const auto& task : tasks_) {
     if (task->kind == TaskKind::call || !task->error) continue;
     try {
@@ -527,8 +530,14 @@ void Loop::check_errors() {
                                     interrupt.interrupts.end());
     } catch (const Cancelled&) {
       cancelled = task->error;
+    } catch (const StorageError&) {
+      if (!storing_error) storing_error = task->error;
+    } catch (...) {
+      if (!failure) failure = task->error;
     }
   }
+  if (storing_error) std::rethrow_exception(not_stored(storing_error, failure));
+  if (failure) std::rethrow_exception(failure);
   if (cancelled) std::rethrow_exception(cancelled);
   if (is_interrupted) throw interrupted;
 }

@@ -161,6 +161,7 @@ SaveQueue::~SaveQueue() {
 
 void SaveQueue::put(CheckpointPut&& put) {
   if (!work_) {
+    if (error_) std::rethrow_exception(error_);
     put.writes = std::exchange(with_next_, {});
     return checkpointer_->put({&put, 1});
   }
@@ -172,7 +173,7 @@ void SaveQueue::put(CheckpointPut&& put) {
 }
 
 void SaveQueue::put_writes(WritesPut&& put, bool soon) {
-  if (!work_) return checkpointer_->put_writes({&put, 1});
+  if (!work_) return put_writes_now(put);
   {
     const std::lock_guard lock(work_->mutex);
     work_->writes.push_back(std::move(put));
@@ -180,6 +181,15 @@ void SaveQueue::put_writes(WritesPut&& put, bool soon) {
     work_->writes_are_due = true;
   }
   begin();
+}
+
+void SaveQueue::put_writes_now(const WritesPut& put) noexcept {
+  try {
+    checkpointer_->put_writes({&put, 1});
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::current_exception();
+  }
 }
 
 void SaveQueue::put_with_next(WritesPut&& put) {
@@ -213,6 +223,7 @@ bool SaveQueue::hand_over() { return work_ && work_->hand_over(); }
 
 void SaveQueue::flush() {
   if (!work_) {
+    if (error_) std::rethrow_exception(error_);
     if (with_next_.empty()) return;
     const std::vector<WritesPut> left = std::exchange(with_next_, {});
     return checkpointer_->put_writes(left);

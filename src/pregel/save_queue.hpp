@@ -37,7 +37,9 @@ class SaveQueue {
 
   // What a task wrote: stored with the next checkpoint, in one commit where the
   // backend can. `soon` if that may be long in coming: then storing begins a millisecond or
-  // two from now, so that the tasks of a quick step still go with its checkpoint.
+  // two from now, so that the tasks of a quick step still go with its checkpoint. Several
+  // threads may call it at once. That it failed is not the task's error but the run's, which
+  // hears of it from the next put() or flush().
   void put_writes(WritesPut&& put, bool soon);
 
   // Writes that must not be seen unless the next checkpoint is stored too.
@@ -61,6 +63,7 @@ class SaveQueue {
   // The state is shared with the job that works it off, which may outlive us by a moment.
   struct Work;
   void begin();
+  void put_writes_now(const WritesPut& put) noexcept;
 
   const std::shared_ptr<Checkpointer> checkpointer_;
   Executor& executor_;
@@ -68,6 +71,8 @@ class SaveQueue {
   const bool is_async_;
   const std::shared_ptr<Work> work_;  // null: stored at once
   std::vector<WritesPut> with_next_;  // then, what waits for the next checkpoint
+  std::mutex mutex_;
+  std::exception_ptr error_;  // then, of put_writes(); read when no task runs
 };
 
 }  // namespace clew::pregel

@@ -13,9 +13,6 @@
 namespace clew::fault {
 namespace {
 
-// Both processes begin with a new file so often, to collide in making it too.
-constexpr std::size_t kFiles = 20;
-
 Value tokens(const std::string& token) {
   const Value all = list({token});
   return object({{"log", all}, {"deltas", all}});
@@ -143,18 +140,19 @@ class Contention {
 
 }  // namespace
 
-void test_contention(SqliteLayout layout, std::size_t calls) {
+void test_contention(SqliteLayout layout, std::size_t calls, std::size_t files) {
   std::size_t successes = 0;
   std::size_t conflicts = 0;
-  for (std::size_t i = 0; i < kFiles; ++i) {
+  for (std::size_t i = 0; i < files; ++i) {
     const TemporaryFolder folder;
     Contention contention(folder.path, layout);
-    contention.run(calls / kFiles);
+    contention.run(calls / files);
     successes += contention.successes();
     conflicts += contention.conflicts();
   }
   std::cout << (layout == SqliteLayout::native ? "native: " : "langgraph: ") << successes
-            << " calls succeeded, " << conflicts << " met a ThreadConflict\n";
+            << " calls succeeded, " << conflicts << " met a ThreadConflict, on " << files
+            << " threads\n";
   if (successes == 0 || conflicts == 0) throw Error("the processes never met");
 }
 
