@@ -55,15 +55,22 @@ struct SqliteOptions {
 };
 
 struct RecoverOptions {
-  // How the writes to a channel add up. Of channels that are not named, lists are
-  // joined (messages by their ids), objects merged, and of anything else the last
-  // write counts.
+  // How the writes to a channel add up, in all graphs of the thread; an empty reducer for one
+  // that keeps the last. A channel that is not named may be a topic, keep the last write or
+  // have any of the reducers of reducers.hpp or add_messages: whichever make what is still
+  // stored of it. Channels with reducers of one's own have to be named.
   std::unordered_map<std::string, Reducer> reducers = {};
+
+  // Whether to go by what is usual where nothing stored tells: that a channel is no topic and
+  // begins empty, that lists are appended to and messages merged by their ids, and that the
+  // input of a run names nothing but channels.
+  bool assumes_the_usual = true;
 };
 
 struct BlobRecovery {
-  std::size_t recovered = 0;           // values that were made again
-  std::vector<std::string> lost = {};  // "channel version", where no writes tell the value
+  std::size_t recovered = 0;              // values that were made again
+  std::vector<std::string> lost = {};     // "channel version", where it is not certain what it was
+  std::vector<std::string> assumed = {};  // of those made again: by what is usual
 };
 
 // Something stored that is not as it should be.
@@ -109,6 +116,7 @@ struct VerifyReport {
 
 struct RepairReport {
   std::size_t values = 0;                // made again from writes
+  std::size_t assumed = 0;               // of these by what is usual, see BlobRecovery
   std::size_t parents = 0;               // that checkpoints named and that are gone: forgotten
   bool is_counted = false;               // the table of threads was put right
   std::vector<StoredProblem> left = {};  // what could not be repaired
@@ -155,8 +163,10 @@ class SqliteSaver final : public Checkpointer {
   Value query(const std::string& sql, const Value& parameters = clew::list());
 
   // Makes values that are missing from checkpoint_blobs again, from what
-  // checkpoint_writes says the tasks wrote. Native layout only: LangGraph's has
-  // no blobs.
+  // checkpoint_writes says the tasks wrote, and those that cannot be read without them. What
+  // is not certain stays missing: what several kinds of channels would have made differently,
+  // forks, messages without ids, what a run stored at its end; see docs/format/sqlite.md.
+  // Native layout only: LangGraph's has no blobs.
   BlobRecovery recover_blobs(std::string_view thread_id, const RecoverOptions& options = {});
 
   // Looks whether everything of a thread can be read: values and their differences, the

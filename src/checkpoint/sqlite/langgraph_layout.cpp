@@ -168,9 +168,15 @@ void LangGraphLayout::create(Connection& connection) {
   check_key(connection);
 }
 
-// Some threads of a file may be encrypted, and others not: then its serializer allows both.
+// Python may have encrypted some threads of a file and others not. One of the first that it has,
+// if any, tells whether the key is the same.
 void LangGraphLayout::check_key(Connection& connection) const {
-  if (!plain_) expect_readable(connection, *serializer_);
+  if (plain_) return;
+  expect_readable(
+      connection.query("SELECT type, checkpoint FROM"
+                       " (SELECT type, checkpoint FROM checkpoints ORDER BY rowid LIMIT 100)"
+                       " WHERE type LIKE '%+%' LIMIT 1"),
+      *serializer_);
 }
 
 // Writing -----------------------------------------------------------------------

@@ -37,8 +37,7 @@ std::vector<std::string> namespaces_of(Connection& connection, std::string_view 
   return names;
 }
 
-void expect_readable(Connection& connection, const Serializer& serializer) {
-  Rows rows = connection.query("SELECT type, checkpoint FROM checkpoints ORDER BY rowid LIMIT 1");
+void expect_readable(Rows rows, const Serializer& serializer) {
   if (!rows.next()) return;
   try {
     static_cast<void>(serializer.loads_typed(rows.text(0), rows.text(1)));

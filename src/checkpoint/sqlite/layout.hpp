@@ -169,9 +169,9 @@ class Layout {
 // In the order in which they appeared.
 std::vector<std::string> namespaces_of(Connection& connection, std::string_view thread_id);
 
-// Throws CryptoError if that is what the serializer says of the oldest checkpoint: what it would
-// add, others could not read.
-void expect_readable(Connection& connection, const Serializer& serializer);
+// Throws CryptoError if that is what the serializer says of the type and bytes in the first row,
+// if there is one: what it would add, others could not read.
+void expect_readable(Rows rows, const Serializer& serializer);
 
 std::unique_ptr<Layout> make_native_layout(Database& database,
                                            std::shared_ptr<const Serializer> serializer);

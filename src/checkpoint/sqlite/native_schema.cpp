@@ -336,7 +336,10 @@ bool NativeLayout::begins_encrypted(Connection& connection) const {
 
 void NativeLayout::check_key(Connection& connection) const {
   if (connection.has_table("clew_key")) return try_key(connection);
-  if (!is_plain_) expect_readable(connection, *serializer_);
+  if (is_plain_) return;
+  expect_readable(
+      connection.query("SELECT type, checkpoint FROM checkpoints ORDER BY rowid LIMIT 1"),
+      *serializer_);
 }
 
 void NativeLayout::add_key(Connection& connection) const {

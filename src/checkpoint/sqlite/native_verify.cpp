@@ -298,7 +298,9 @@ RepairReport NativeLayout::repair(Connection& connection, const std::string& thr
   repaired.parents = forget_parents(connection, report);
   for (const Kind kind : {Kind::damaged_value, Kind::broken_chain}) {
     const std::vector<StoredProblem> damaged = problems_of(report, kind);
-    repaired.values += recover_values(connection, thread_id, options, damaged).recovered;
+    const BlobRecovery recovery = recover_values(connection, thread_id, options, damaged);
+    repaired.values += recovery.recovered;
+    repaired.assumed += recovery.assumed.size();
     report = {};
     verify(connection, thread_id, {}, report);
   }

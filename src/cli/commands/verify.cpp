@@ -69,6 +69,7 @@ void verify_threads(Database& database, const std::vector<std::string>& ids, boo
     if (repairs && !report.problems.empty()) {
       RepairReport repaired = database.saver().repair(id);
       findings.repaired.values += repaired.values;
+      findings.repaired.assumed += repaired.assumed;
       findings.repaired.parents += repaired.parents;
       findings.repaired.is_counted = findings.repaired.is_counted || repaired.is_counted;
       std::move(repaired.left.begin(), repaired.left.end(),
@@ -103,8 +104,11 @@ void print_problems(const std::vector<StoredProblem>& problems, Console& console
 
 void print_repair(const RepairReport& repaired, Console& console) {
   if (repaired.values > 0) {
-    console.out << "Made " << counted(repaired.values, "value")
-                << " again from writes, as most reducers would.\n";
+    console.out << "Made " << counted(repaired.values, "value") << " again from writes";
+    if (repaired.assumed > 0) {
+      console.out << ", " << repaired.assumed << " of them by what is usual of a channel";
+    }
+    console.out << ".\n";
   }
   if (repaired.parents > 0) {
     console.out << counted(repaired.parents, "checkpoint") << " no longer "
@@ -153,6 +157,7 @@ Value to_value(const Findings& findings, bool repairs) {
   Value repaired;
   if (repairs) {
     repaired = object({{"values", findings.repaired.values},
+                       {"assumed", findings.repaired.assumed},
                        {"parents", findings.repaired.parents},
                        {"counts", findings.repaired.is_counted},
                        {"left", to_value(findings.repaired.left)}});
