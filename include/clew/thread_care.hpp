@@ -35,9 +35,9 @@ struct TtlOptions {
   std::chrono::seconds sweep_interval = std::chrono::minutes(5);
 };
 
-// Goes through the threads once; returns how many were too old. Those that somebody
-// has gone on with meanwhile stay as they are; a run that goes on with one of them
-// after it was deleted gets a ThreadConflict.
+// Goes through the threads once; returns how many were too old. Those that have a newer
+// checkpoint by the time it is their turn stay as they are; a run that goes on with one
+// that was deleted gets a ThreadConflict.
 std::size_t sweep_threads(Checkpointer& saver, const TtlOptions& options);
 
 // Sweeps in a thread of its own, from now until it is destroyed. What goes wrong

@@ -50,8 +50,9 @@ class ChannelKind {
   };
 
   explicit ChannelKind(Way way) : way_(way) {}
-  // Without `initial` the first write is taken as it is.
-  ChannelKind(Way way, Reducer reducer, std::optional<Value> initial = std::nullopt)
+  // The first write is taken as it is, unless there is something to reduce it with.
+  ChannelKind(Way way, Reducer reducer) : way_(way), reducer_(std::move(reducer)) {}
+  ChannelKind(Way way, Reducer reducer, Value initial)
       : way_(way), reducer_(std::move(reducer)), initial_(std::move(initial)) {}
   // Of a join: the names that it waits for.
   ChannelKind(Way way, std::set<std::string> names) : way_(way), names_(std::move(names)) {}

@@ -532,6 +532,8 @@ void Loop::check_errors() {
       cancelled = task->error;
     } catch (const StorageError&) {
       if (!storing_error) storing_error = task->error;
+    } catch (const ThreadConflict&) {
+      if (!storing_error) storing_error = task->error;
     } catch (...) {
       if (!failure) failure = task->error;
     }

@@ -165,7 +165,16 @@ TEST_F(RecoveredFile, WhatIsUsualNeedNotBeAssumed) {
   for (int turn = 0; turn < 3; ++turn) graph.invoke(logged(100), thread());
   EXPECT_EQ(lost_after(kEverything, {.assumes_the_usual = false}), "__start__:3 log:9");
   EXPECT_EQ(lost_after(kEverything, {.reducers = {{"log", append}}, .assumes_the_usual = false}),
-            "__start__:3");
+            "__start__:3 log:9");
+}
+
+// What it began with was never written.
+TEST_F(RecoveredFile, AChannelThatDidNotBeginEmptyIsLostIfNothingIsAssumed) {
+  const auto one = [](std::size_t) { return Value{{"x", 1}}; };
+  const CompiledGraph graph = Chain(reduced(add, 100)).compile(saver_, one, one);
+  for (int turn = 0; turn < 3; ++turn) graph.invoke(logged(1), thread());
+  const RecoverOptions named{.reducers = {{"x", add}}, .assumes_the_usual = false};
+  EXPECT_EQ(lost_after("DELETE FROM checkpoint_blobs WHERE channel = 'x'", named), "x:6");
 }
 
 TEST_F(RecoveredFile, ValuesThatAreThereTellOfWhatKindAChannelIs) {
@@ -637,6 +646,7 @@ TEST_F(RandomRecovery, AValueIsWhatItWasOrLost) {
 
 TEST_F(RandomRecovery, AValueIsWhatItWasOrLostIfNothingIsAssumed) {
   for (unsigned seed = 0; seed < 40 && !HasFailure(); ++seed) run(seed, false);
+  EXPECT_GT(recovered_, 0U);
 }
 
 }  // namespace

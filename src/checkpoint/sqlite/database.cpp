@@ -212,9 +212,15 @@ void Database::maintain(const Change& work) {
   work(*writer_);
 }
 
+void Database::keep_pages(std::size_t bytes) {
+  const std::lock_guard lock(writer_mutex_);
+  writer_->keep_pages(bytes);
+}
+
 void Database::watch() {
-  const std::scoped_lock lock(writer_mutex_, *file_mutex_);
-  if (!writer_->try_execute("BEGIN IMMEDIATE")) return;
+  const std::unique_lock of_writer(writer_mutex_, std::try_to_lock);
+  const std::unique_lock of_file(*file_mutex_, std::try_to_lock);
+  if (!of_writer || !of_file || !writer_->try_execute("BEGIN IMMEDIATE")) return;
   own_commits_.begin(*writer_);
   writer_->run("COMMIT");
   own_commits_.commit(*writer_);

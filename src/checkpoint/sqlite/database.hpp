@@ -68,6 +68,9 @@ class Database {
   // Outside of any transaction, on the connection that writes.
   void maintain(const Change& work);
 
+  // How many bytes of pages the connection that writes keeps in memory.
+  void keep_pages(std::size_t bytes);
+
   // Begins to know whether the file changes, as every commit does, unless somebody else writes.
   void watch();
 

@@ -148,7 +148,7 @@ LangGraphLayout::LangGraphLayout(Database& database, std::shared_ptr<const Seria
       plain_(dynamic_cast<const JsonPlusSerializer*>(serializer_.get())) {
   // A row is a whole state, whose pages are passed once: not much memory for them is quicker.
   constexpr std::size_t kPages = 1 << 20;
-  database_.maintain([](Connection& connection) { connection.keep_pages(kPages); });
+  database_.keep_pages(kPages);
 }
 
 Value parse_metadata(std::string_view json) {
@@ -173,9 +173,8 @@ void LangGraphLayout::create(Connection& connection) {
 void LangGraphLayout::check_key(Connection& connection) const {
   if (plain_) return;
   expect_readable(
-      connection.query("SELECT type, checkpoint FROM"
-                       " (SELECT type, checkpoint FROM checkpoints ORDER BY rowid LIMIT 100)"
-                       " WHERE type LIKE '%+%' LIMIT 1"),
+      connection.query("SELECT type, checkpoint FROM checkpoints WHERE type LIKE '%+%' AND rowid"
+                       " IN (SELECT rowid FROM checkpoints ORDER BY rowid LIMIT 100) LIMIT 1"),
       *serializer_);
 }
 

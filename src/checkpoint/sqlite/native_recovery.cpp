@@ -43,8 +43,11 @@ constexpr std::string_view kCommandTask = "00000000-0000-0000-0000-000000000000"
 struct Content {
   bool is_known = false;
   std::optional<Value> value = {};  // none: the channel holds nothing
+  bool is_from_nothing = false;     // made from the assumption that the channel began empty
 
-  static Content of(std::optional<Value> value) { return {true, std::move(value)}; }
+  static Content of(std::optional<Value> value, bool is_from_nothing = false) {
+    return {true, std::move(value), is_from_nothing};
+  }
 };
 
 // Of a channel of which nothing is known. Null counts as empty to the reducers.
@@ -91,10 +94,10 @@ std::vector<ChannelKind> join_kinds(std::string_view channel) {
 
 // Checkpoints and what led to them --------------------------------------------------
 
-// Whether the second time is less than a second after the first. Of what is no time it is not.
-bool is_soon_after(const std::string& before, const std::string& after) {
+// Whether the two times are less than a second apart. Of what is no time they are not.
+bool are_close(const std::string& a, const std::string& b) {
   try {
-    return parse_time(after) - parse_time(before) < std::chrono::seconds(1);
+    return std::chrono::abs(parse_time(b) - parse_time(a)) < std::chrono::seconds(1);
   } catch (const Error&) {
     return false;
   }
@@ -168,7 +171,9 @@ class StepReader {
   StepReader(const std::vector<KnownCheckpoint>& checkpoints, CountSends count_sends)
       : count_sends_(std::move(count_sends)) {
     for (const KnownCheckpoint& checkpoint : checkpoints) {
-      if (checkpoint.source() == "loop") ++loop_children_[checkpoint.parent_id];
+      // One that cannot be read may be such a child, too.
+      const bool may_be_loop = checkpoint.source() == "loop" || checkpoint.source().empty();
+      if (may_be_loop) ++loop_children_[checkpoint.parent_id];
     }
   }
 
@@ -218,11 +223,11 @@ class StepReader {
   // What the last task of a step writes is stored with the checkpoint, or just before. If all
   // is older, it may have led to a child that was deleted. Of copied threads no time tells.
   static bool came_with(const KnownCheckpoint& checkpoint, const Record& record) {
-    if (record.writes.empty() || !is_soon_after(checkpoint.made_at, checkpoint.stored_at)) {
+    if (record.writes.empty() || !are_close(checkpoint.made_at, checkpoint.stored_at)) {
       return true;
     }
     return std::ranges::any_of(record.writes, [&](const RecordedWrite& recorded) {
-      return is_soon_after(recorded.stored_at, checkpoint.stored_at);
+      return are_close(recorded.stored_at, checkpoint.stored_at);
     });
   }
 
@@ -267,6 +272,7 @@ class StepReader {
     std::set<std::string_view> written;
     for (const RecordedWrite& recorded : writes) written.insert(recorded.write.channel);
     return std::all_of(updated_channels.begin(), updated_channels.end(), [&](const Value& name) {
+      if (!name.is_string()) return false;
       const std::string_view channel = name.as_string();
       return is_trigger(channel) || channel.starts_with(kJoin) || written.contains(channel);
     });
@@ -331,7 +337,8 @@ class ChannelHistory {
     for (Hypothesis& hypothesis : hypotheses_) {
       Content after;
       if (step.is_certain && !hypothesis.is_out) {
-        const Content held = before ? hypothesis.at(*before) : Content{is_first, {}};
+        const Content held =
+            before ? hypothesis.at(*before) : Content{is_first, {}, hypothesis.kind.has_reducer()};
         after = hypothesis.play(held, before.has_value(), step, channel);
       }
       if (stored.is_known) {
@@ -355,7 +362,7 @@ class ChannelHistory {
       if (!held.is_known || !held.value) continue;
       Content& content = hypothesis.contents[version];
       try {
-        Content patched = Content::of(apply_patch(*held.value, patch));
+        Content patched = Content::of(apply_patch(*held.value, patch), held.is_from_nothing);
         if (content.is_known && !is_same(content.value, patched.value)) hypothesis.is_out = true;
         content = std::move(patched);
       } catch (const Error&) {
@@ -366,13 +373,14 @@ class ChannelHistory {
 
   // What all kinds say that are left; unknown if they do not agree.
   Content certain(std::string_view version) const {
-    return agreed(version, [&](const ChannelKind& kind) { return may_be(kind); });
+    Content content = agreed(version, [&](const ChannelKind& kind) { return may_be(kind); });
+    return content.is_from_nothing ? Content() : content;
   }
 
-  // The same, of what is usual: channels are no topics, lists are appended to, and messages
-  // merged.
-  Content assumed(std::string_view version) const {
-    return agreed(version, [&](const ChannelKind& kind) { return is_usual(kind); });
+  // The same, of what is usual: channels begin empty and, unless their reducer is known, are no
+  // topics, lists are appended to, and messages merged.
+  Content assumed(std::string_view version, bool is_named) const {
+    return agreed(version, [&](const ChannelKind& kind) { return is_named || is_usual(kind); });
   }
 
  private:
@@ -398,9 +406,10 @@ class ChannelHistory {
         }
         if (!held.is_known && !kind.forgets() && !start_anew(held, had_version, writes)) return {};
         const std::optional<Value> after = kind.after(held.value, writes);
-        // A reducer that makes ids makes others each time.
-        const bool is_repeatable = is_same(after, kind.after(held.value, writes));
-        return is_repeatable ? Content::of(after) : Content();
+        // A reducer that makes ids makes others each time. One that appends makes none.
+        const bool is_repeatable = kind.way() == ChannelKind::Way::appends ||
+                                   is_same(after, kind.after(held.value, writes));
+        return is_repeatable ? Content::of(after, held.is_from_nothing) : Content();
       } catch (const std::exception&) {
         is_out = true;
         return {};
@@ -445,7 +454,7 @@ class ChannelHistory {
       const Content content = hypothesis.at(version);
       if (!content.is_known) return {};
       if (all.is_known && !is_same(all.value, content.value)) return {};
-      all = content;
+      all = Content::of(content.value, all.is_from_nothing || content.is_from_nothing);
     }
     return all;
   }
@@ -725,8 +734,8 @@ class NamespaceRecovery {
     const ChannelHistory& history = channels_.find(channel)->second;
     Content content = history.certain(version);
     bool is_assumed = assumed_.contains({channel, version});
-    if (!content.is_known && options_.assumes_the_usual && !is_named(channel)) {
-      content = history.assumed(version);
+    if (!content.is_known && options_.assumes_the_usual) {
+      content = history.assumed(version, options_.reducers.contains(channel));
       is_assumed = true;
     }
     const std::string text = channel + " " + version;
@@ -737,10 +746,6 @@ class NamespaceRecovery {
     store(channel, version, content);
     if (is_assumed) recovery_.assumed.push_back(text);
     ++recovery_.recovered;
-  }
-
-  bool is_named(std::string_view channel) const {
-    return options_.reducers.contains(std::string(channel));
   }
 
   void store(std::string_view channel, const std::string& version, const Content& content) {

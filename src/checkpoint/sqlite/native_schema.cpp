@@ -337,9 +337,11 @@ bool NativeLayout::begins_encrypted(Connection& connection) const {
 void NativeLayout::check_key(Connection& connection) const {
   if (connection.has_table("clew_key")) return try_key(connection);
   if (is_plain_) return;
-  expect_readable(
-      connection.query("SELECT type, checkpoint FROM checkpoints ORDER BY rowid LIMIT 1"),
-      *serializer_);
+  for (const std::string_view sql :
+       {"SELECT type, checkpoint FROM checkpoints ORDER BY rowid LIMIT 1",
+        "SELECT type, checkpoint FROM checkpoints WHERE type LIKE '%+%' LIMIT 1"}) {
+    expect_readable(connection.query(sql), *serializer_);
+  }
 }
 
 void NativeLayout::add_key(Connection& connection) const {
