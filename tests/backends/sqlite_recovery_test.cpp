@@ -1,5 +1,6 @@
 // What recover_blobs() makes of values that were deleted: each is what it was, or is said to be
 // lost. The graphs here do whatever makes it hard to tell what a value was.
+#include <atomic>
 #include <map>
 #include <random>
 #include <set>
@@ -312,11 +313,11 @@ TEST_F(RecoveredFile, ASecondAnswerIsLostAlsoIfTheFirstIsDeleted) {
 }
 
 TEST_F(RecoveredFile, AStepThatWasRefusedAndRepeatedOtherwiseIsLost) {
-  int runs = 0;
+  std::atomic<int> runs = 0;
   StateGraph<> builder({{"log", reduced(append, list())}, {"x", last_value()}});
   const auto node = [&](const Value&) {
-    ++runs;  // the first two write to one channel
-    return runs < 3 ? Value{{"log", list({runs})}, {"x", runs}} : Value{{"log", list({runs})}};
+    const int run = ++runs;  // the first two write to one channel
+    return run < 3 ? Value{{"log", list({run})}, {"x", run}} : Value{{"log", list({run})}};
   };
   const CompiledGraph graph = builder.add_node("a", node)
                                   .add_node("b", node)
