@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include <clew/reducers.hpp>
+#include <clew/types.hpp>
 #include <clew/value.hpp>
 
 namespace clew {
@@ -90,8 +91,5 @@ ChannelPtr delta(DeltaReducer reducer, Value initial = list(), int snapshot_freq
 // limit allows, and how many are left. Read like any channel, never written.
 ChannelPtr is_last_step();
 ChannelPtr remaining_steps();
-
-// If `value` is an Overwrite in any of its forms, what it holds.
-const Value* overwritten(const Value& value);
 
 }  // namespace clew

@@ -62,6 +62,9 @@ struct Overwrite {
   Value value;
 };
 
+// If `value` is an Overwrite in any of its forms, what it holds.
+const Value* overwritten(const Value& value);
+
 // Where a Command goes: a node by name, or a Send.
 class Goto {
  public:

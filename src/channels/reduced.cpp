@@ -77,16 +77,6 @@ const Value* snapshot_value(const Value& stored) {
   return &extension.payload;
 }
 
-const Value* overwritten(const Value& value) {
-  if (value.is_extension()) {
-    const Extension extension = value.as_extension();
-    return extension.is("langgraph.types", "Overwrite") ? extension.payload.find("value") : nullptr;
-  }
-  if (!value.is_object() || value.size() > 2) return nullptr;
-  if (value.size() == 1) return value.find("__overwrite__");
-  return value["type"] == Value("__overwrite__") ? value.find("value") : nullptr;
-}
-
 ChannelPtr reduced(Reducer reducer) { return std::make_shared<const Reduced>(std::move(reducer)); }
 
 ChannelPtr reduced(Reducer reducer, Value initial) {

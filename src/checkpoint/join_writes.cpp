@@ -7,6 +7,7 @@
 #include <clew/extension.hpp>
 #include <clew/messages.hpp>
 #include <clew/serde.hpp>
+#include <clew/types.hpp>
 
 namespace clew::internal {
 namespace {
@@ -37,22 +38,12 @@ Value set_of(const std::set<std::string>& names) {
 }  // namespace
 
 Value join_writes(const Value& current, const Value& update) {
-  if (const Value* replacement = replacement_in(update)) return *replacement;
+  if (const Value* replacement = overwritten(update)) return *replacement;
   if (current.is_object() && update.is_object()) return current.merge(update);
   if (!current.is_list() || !update.is_list()) return update;
   const bool are_messages =
       std::any_of(update.begin(), update.end(), [](const Value& item) { return is_message(item); });
   return are_messages ? add_messages(current, update) : current.concat(update);
-}
-
-const Value* replacement_in(const Value& write) {
-  if (write.is_extension()) {
-    const Extension extension = write.as_extension();
-    return extension.is("langgraph.types", "Overwrite") ? extension.payload.find("value") : nullptr;
-  }
-  if (!write.is_object() || write.size() > 2) return nullptr;
-  if (write.size() == 1) return write.find("__overwrite__");
-  return write["type"] == Value("__overwrite__") ? write.find("value") : nullptr;
 }
 
 bool is_same(const std::optional<Value>& a, const std::optional<Value>& b) {
@@ -95,7 +86,7 @@ Value ChannelKind::reduce(std::optional<Value> held, std::span<const Value> writ
   Value value = held ? *held : *initial_;
   bool is_replaced = false;
   for (const Value& write : writes) {
-    if (const Value* replacement = replacement_in(write)) {
+    if (const Value* replacement = overwritten(write)) {
       if (is_replaced) throw ValueError("a channel was given several Overwrites in a step");
       value = *replacement;
       is_replaced = true;

@@ -18,9 +18,6 @@ namespace clew::internal {
 // merged, and of anything else the update counts, as it does in an Overwrite.
 Value join_writes(const Value& current, const Value& update);
 
-// If `write` is an Overwrite in any of its forms, what it holds.
-const Value* replacement_in(const Value& write);
-
 // Whether both are nothing, or the same down to the order of keys.
 bool is_same(const std::optional<Value>& a, const std::optional<Value>& b);
 

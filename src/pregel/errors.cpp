@@ -13,6 +13,8 @@ namespace clew::pregel {
 namespace {
 
 // Text in quotes as Python's repr chooses them.
+constexpr std::string_view kForeign = "a C++ exception that is not a std::exception";
+
 std::string python_string(std::string_view text) {
   const bool use_double =
       text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos;
@@ -80,7 +82,7 @@ std::string text_of(const std::exception_ptr& error) {
   } catch (const std::exception& e) {
     return e.what();
   } catch (...) {
-    return "a C++ exception that is not a std::exception";
+    return std::string(kForeign);
   }
 }
 
@@ -101,7 +103,7 @@ std::string python_repr(std::exception_ptr error) {
   } catch (const std::exception& e) {
     return class_name(e) + "(" + python_string(e.what()) + ")";
   } catch (...) {
-    return "Exception('a C++ exception that is not a std::exception')";
+    return "Exception(" + python_string(kForeign) + ")";
   }
 }
 

@@ -73,6 +73,16 @@ void from_value(const Value& value, Overwrite& overwrite) {
   overwrite.value = payload_of(value, "Overwrite")["value"];
 }
 
+const Value* overwritten(const Value& value) {
+  if (value.is_extension()) {
+    const Extension extension = value.as_extension();
+    return extension.is("langgraph.types", "Overwrite") ? extension.payload.find("value") : nullptr;
+  }
+  if (!value.is_object() || value.size() > 2) return nullptr;
+  if (value.size() == 1) return value.find("__overwrite__");
+  return value["type"] == Value("__overwrite__") ? value.find("value") : nullptr;
+}
+
 Value to_value(const Command& command) {
   ListBuilder targets;
   for (const Goto& go : command.goto_) targets.push_back(go.target());

@@ -269,15 +269,19 @@ TEST_F(RecoveredFile, SeveralUpdatesOfAStepAreMadeInTheirOrder) {
   EXPECT_EQ(lost_after(kEverything), "");
 }
 
-TEST_F(RecoveredFile, ASecondAnswerToAQuestionIsLost) {
+CompiledGraph asking(const std::shared_ptr<Checkpointer>& saver) {
   StateGraph<> builder({{"log", reduced(append, list())}});
-  const CompiledGraph graph = builder
-                                  .add_node("ask",
-                                            [](const Value&, Runtime& runtime) {
-                                              return Value{{"log", list({runtime.interrupt("?")})}};
-                                            })
-                                  .add_edge(START, "ask")
-                                  .compile({.checkpointer = saver_});
+  return builder
+      .add_node("ask",
+                [](const Value&, Runtime& runtime) {
+                  return Value{{"log", list({runtime.interrupt("?")})}};
+                })
+      .add_edge(START, "ask")
+      .compile({.checkpointer = saver});
+}
+
+TEST_F(RecoveredFile, ASecondAnswerToAQuestionIsLost) {
+  const CompiledGraph graph = asking(saver_);
   graph.invoke(logged(1), thread());
   const Config asked = graph.get_state(thread()).config;
   graph.invoke(Command{.resume = "first"}, thread());
@@ -287,14 +291,7 @@ TEST_F(RecoveredFile, ASecondAnswerToAQuestionIsLost) {
 }
 
 TEST_F(RecoveredFile, ASecondAnswerIsLostAlsoIfTheFirstIsDeleted) {
-  StateGraph<> builder({{"log", reduced(append, list())}});
-  const CompiledGraph graph = builder
-                                  .add_node("ask",
-                                            [](const Value&, Runtime& runtime) {
-                                              return Value{{"log", list({runtime.interrupt("?")})}};
-                                            })
-                                  .add_edge(START, "ask")
-                                  .compile({.checkpointer = saver_});
+  const CompiledGraph graph = asking(saver_);
   graph.invoke(logged(1), thread());
   const Config asked = graph.get_state(thread()).config;
   graph.invoke(Command{.resume = "first"}, thread());

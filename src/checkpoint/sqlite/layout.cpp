@@ -44,7 +44,8 @@ void expect_readable(Rows rows, const Serializer& serializer) {
   } catch (const CryptoError& error) {
     throw CryptoError("the SQLite file holds threads that were stored without this key: " +
                       std::string(error.what()) +
-                      "; to encrypt them, copy them to a new file with copy_threads()");
+                      "; open it with the key that they were stored with, or copy those that are"
+                      " not encrypted to a new file with copy_threads()");
   } catch (const SerdeError&) {
     // Damage is told by whoever reads it.
   }

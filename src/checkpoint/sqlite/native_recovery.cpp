@@ -12,6 +12,7 @@
 #include <clew/errors.hpp>
 #include <clew/messages.hpp>
 #include <clew/time.hpp>
+#include <clew/types.hpp>
 
 #include "checkpoint/delta_counters.hpp"
 #include "checkpoint/join_writes.hpp"
@@ -25,7 +26,6 @@ using internal::ChannelKind;
 using internal::ChannelWrites;
 using internal::is_same;
 using internal::kDeltaCounters;
-using internal::replacement_in;
 
 constexpr std::string_view kStart = "__start__";
 constexpr std::string_view kTasks = "__pregel_tasks";
@@ -312,7 +312,7 @@ class ChannelHistory {
 
   // Of all that was ever written to it, which tells what it is for.
   void note_write(const Value& write) {
-    const Value* replacement = replacement_in(write);
+    const Value* replacement = overwritten(write);
     const Value& value = replacement ? *replacement : write;
     holds_lists_ = holds_lists_ && value.is_list();
     if (!value.is_list()) return note_element(value);
@@ -419,7 +419,7 @@ class ChannelHistory {
     // Of what was there before an Overwrite nothing is left.
     bool start_anew(Content& held, bool had_version, ChannelWrites& writes) const {
       if (!had_version || !kind.has_reducer()) return false;
-      std::erase_if(writes.by_tasks, [](const Value& write) { return !replacement_in(write); });
+      std::erase_if(writes.by_tasks, [](const Value& write) { return !overwritten(write); });
       if (writes.by_tasks.empty()) return false;
       writes.by_command.clear();
       held = Content::of(Value());
